@@ -37,3 +37,19 @@ func TestFindingsTakeTheSilentForWhoAnswersAtOtherSettings(t *testing.T) {
 		t.Errorf("findings %+v", all)
 	}
 }
+
+// What the site had nothing of when it was first told is new, and stays so when it is named; one who told no serial number at
+// first is the one who does.
+func TestFindingsAreNewWhereTheSiteHadNothing(t *testing.T) {
+	var all Findings
+	for _, f := range []Found{{Address: "1"}, {Address: "2", Nodes: []ID{7}}, {Address: "1", Nodes: []ID{8}, Serial: "A"}, {Address: "1"}, {Address: "1", Serial: "B"}} {
+		all, _ = all.With(f)
+	}
+	if len(all) != 2 || !all[0].New || all[1].New || all[0].Serial != "B" {
+		t.Errorf("%+v", all)
+	}
+	if (Found{Address: "1", Serial: "A"}).Same(Found{Address: "1", Serial: "B"}) || !(Found{Address: "1", Serial: "A"}).Same(Found{Address: "1", Serial: "A"}) ||
+		(Found{Address: "1"}).Same(Found{Address: "2"}) || (Found{Address: "1", Finding: FoundNote}).Same(Found{Address: "1"}) {
+		t.Error("who has another serial number, another address or is told beside it is the same")
+	}
+}

@@ -2,7 +2,6 @@ package appliance
 
 import (
 	"context"
-	"time"
 )
 
 // Servicer does an installer's jobs on devices that no command is for and that each
@@ -37,7 +36,7 @@ type Session struct {
 	// empty.
 	Inputs map[string]string
 	// Perform does one exchange. It fails with ErrExpired when the bus did not come
-	// to it within [ServiceWait], and with ErrBusDown when the bus is closed.
+	// to it within 30 s, and with ErrBusDown when the bus is closed.
 	Perform func(ctx context.Context, e Exchange) (Result, error)
 	// Tell shows what was done or learned. It does not wait for slow readers longer
 	// than ctx lasts.
@@ -59,6 +58,3 @@ type Fact struct {
 	Name  string // lower case, as scripts know it
 	Value any    // a string, an int or a bool
 }
-
-// ServiceWait is how long an exchange of a job may wait for its turn.
-const ServiceWait = 30 * time.Second

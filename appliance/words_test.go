@@ -22,7 +22,7 @@ func TestWordsAreThereAndMeanTheSameBack(t *testing.T) {
 			t.Errorf("%q means something", no)
 		}
 	}
-	if words := Kind(0).Word() + Kind(200).Word() + Source(0).Word() + Stage(200).Word(); words != "" {
+	if words := Kind(0).Word() + (ShadeMoveTo + 1).Word() + (StageFailed + 1).Word() + (Sent + 1).Word() + Kind(200).Word() + Source(0).Word() + Stage(200).Word(); words != "" {
 		t.Errorf("what there is not is called %q", words)
 	}
 	if got := (CanSwitch | CanTune | CanPosition).Words(); !slices.Equal(got, []string{"switch", "tune", "position"}) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -95,9 +96,12 @@ func (b badInput) Error() string { return string(b) }
 // Is reports whether target is what callers branch on.
 func (b badInput) Is(target error) bool { return target == appliance.ErrOutOfRange }
 
+// serviceWait is how long an exchange of a job may wait for its turn.
+const serviceWait = 30 * time.Second
+
 // performSoon performs an exchange, unless the bus does not come to it.
 func (c *Controller) performSoon(ctx context.Context, busName string, e appliance.Exchange) (appliance.Result, error) {
-	soon, cancel := context.WithTimeout(ctx, appliance.ServiceWait)
+	soon, cancel := context.WithTimeout(ctx, serviceWait)
 	defer cancel()
 	res, err := c.Perform(soon, busName, e)
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -106,7 +110,7 @@ func (c *Controller) performSoon(ctx context.Context, busName string, e applianc
 	if down := c.upNow(busName); down != nil {
 		return res, down
 	}
-	return res, fmt.Errorf("%w: the bus did not come to it within %v", appliance.ErrExpired, appliance.ServiceWait)
+	return res, fmt.Errorf("%w: the bus did not come to it within %v", appliance.ErrExpired, serviceWait)
 }
 
 // upNow tells why a bus cannot be used, if so.

@@ -24,6 +24,10 @@ func Adapters(root string) []Adapter {
 	if root == "" {
 		root = filepath.Clean(devices)
 	}
+	return adapters("/sys/class/tty", root)
+}
+
+func adapters(class, root string) []Adapter {
 	var list []Adapter
 	byID := filepath.Join(root, "serial/by-id")
 	links, _ := os.ReadDir(byID) // not there: nothing is plugged in
@@ -33,7 +37,7 @@ func Adapters(root string) []Adapter {
 			list = append(list, Adapter{port, device, adapterName(l.Name())})
 		}
 	}
-	for _, device := range hardware("/sys/class/tty", root) {
+	for _, device := range hardware(class, root) {
 		if !slices.ContainsFunc(list, func(a Adapter) bool { return a.Device == device }) {
 			list = append(list, Adapter{device, device, filepath.Base(device)})
 		}

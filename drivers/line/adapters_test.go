@@ -3,7 +3,10 @@ package line
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/drivers/line/pty"
 )
@@ -88,5 +91,65 @@ func TestHardwareIsWhatTheKernelFound(t *testing.T) {
 	add("ttyUSB0", "", true)
 	if got := hardware(class, root); len(got) != 2 {
 		t.Errorf("listed are %q, want the board's own and the adapter", got)
+	}
+}
+
+// A port that has a name of its own and hardware behind it is one, by that name.
+func TestAPortIsListedOnce(t *testing.T) {
+	t.Parallel()
+	named, bare := newPty(t), newPty(t)
+	class, root := t.TempDir(), t.TempDir()
+	byID := filepath.Join(root, "serial/by-id")
+	for _, dir := range []string{byID, filepath.Join(class, "ttyUSB0/device"), filepath.Join(class, "ttyUSB1/device")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{filepath.Join(byID, "usb-Z"): named, filepath.Join(root, "ttyUSB0"): named, filepath.Join(root, "ttyUSB1"): bare} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []Adapter{{bare, bare, filepath.Base(bare)}, {filepath.Join(byID, "usb-Z"), named, "Z"}}
+	slices.SortFunc(want, func(a, b Adapter) int { return strings.Compare(a.Name, b.Name) })
+	if got := adapters(class, root); !slices.Equal(got, want) {
+		t.Errorf("listed are %+v, want %+v", got, want)
+	}
+}
+
+func newPty(t *testing.T) string {
+	t.Helper()
+	p, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p.SlavePath()
+}
+
+// A port is a terminal, or may be one that is plugged in later; what is something else is refused before it is opened.
+func TestWhatMayBeAPort(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for port, ok := range map[string]bool{newPty(t): true, "/dev/ttyUSB99": true, "ttyUSB0": false, "/dev/null": false, file: false, "/dev/": false, file + "/below": false} {
+		if err := CheckPort(port); (err == nil) != ok {
+			t.Errorf("%s: %v", port, err)
+		}
+	}
+}
+
+// A request waits as long as it says, or longer if that holds when its turn has come.
+func TestHowLongARequestWaits(t *testing.T) {
+	for _, tc := range []struct{ says, holds, waits time.Duration }{{5, 3, 5}, {5, 9, 9}} {
+		r := Request{Timeout: tc.says, Patience: func() time.Duration { return tc.holds }}
+		if got := r.patient().Timeout; got != tc.waits {
+			t.Errorf("%v, and %v when the turn came: waits %v", tc.says, tc.holds, got)
+		}
+	}
+	if got := (Request{Timeout: 5}).patient().Timeout; got != 5 {
+		t.Errorf("waits %v", got)
 	}
 }
