@@ -249,3 +249,99 @@ func TestExceptionsOfTheStandard(t *testing.T) {
 		}
 	}
 }
+
+// A scan of a sick line tells what ails it, and accuses no device of what the line does.
+func TestWhatAScanTellsOfASickLine(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	refuses := func(unit byte, q []byte) []byte { return rtuFrame(unit, []byte{q[1] | 0x80, 2}) }
+	damaged := func(f []byte) []byte { f = slices.Clone(f); f[len(f)-1] ^= 0x55; return f }
+	for _, tc := range []struct {
+		name    string
+		options map[string]string
+		answer  func(q []byte, n int) []piece // n counts the questions
+		want    []string
+	}{
+		{"two at one address", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			return []piece{{bytes: refuses(3, q)}, {after: ms, bytes: rtuFrame(3, []byte{q[1] | 0x80, 1})}}
+		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}},
+		{"one of five damaged", nil, func(q []byte, n int) []piece {
+			switch {
+			case q[0] > 5:
+				return nil
+			case q[0] == 4:
+				return []piece{{bytes: damaged(refuses(4, q))}}
+			}
+			return []piece{{bytes: refuses(q[0], q)}}
+		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 |answers, and is none of the devices there are profiles for|", "3 |answers, and is none of the devices there are profiles for|", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02 D0 A5|disconnect this device", "5 |answers, and is none of the devices there are profiles for|"}},
+		{"most damaged", nil, func(q []byte, n int) []piece {
+			switch {
+			case q[0] > 5:
+				return nil
+			case q[0] > 1:
+				return []piece{{bytes: damaged(refuses(q[0], q))}}
+			}
+			return []piece{{bytes: refuses(q[0], q)}}
+		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 damaged|damaged answers: 6 of 6 cannot be read, such as 02 83 02|most answers on this line are damaged: check termination", "3 damaged|damaged answers: 6 of 6 cannot be read, such as 03 83 02|most answers on this line are damaged: check termination", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02|most answers on this line are damaged: check termination", "5 damaged|damaged answers: 6 of 6 cannot be read, such as 05 83 02|most answers on this line are damaged: check termination"}},
+		{"an adapter that echoes", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return []piece{{bytes: q}}
+			}
+			return []piece{{bytes: q}, {after: ms, bytes: refuses(3, q)}}
+		}, []string{" echo|THE ADAPTER RETURNS WHAT IT SENDS (echo): 01 03 00 00 00 01 84 0A came back|set the bus option echo to true", "3 |answers, and is none of the devices there are profiles for|"}},
+		{"an adapter that does not echo", map[string]string{"echo": "true"}, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			return []piece{{bytes: refuses(3, q)}}
+		}, []string{" echo|THE ADAPTER DOES NOT RETURN WHAT IT SENDS, and the bus option echo says that it does: 6 questions|take the bus option echo away"}},
+		{"lost once", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 || n == 3 {
+				return nil
+			}
+			return []piece{{bytes: refuses(3, q)}}
+		}, []string{"3 |answers, and is none of the devices there are profiles for|"}},
+		{"damaged once", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			if n == 3 {
+				return []piece{{bytes: damaged(refuses(3, q))}}
+			}
+			return []piece{{bytes: refuses(3, q)}}
+		}, []string{"3 |answers, and is none of the devices there are profiles for|"}},
+		{"late, and never again", nil, func(q []byte, n int) []piece {
+			if q[0] != 5 || n > 5 {
+				return nil
+			}
+			return []piece{{after: 300 * ms, bytes: refuses(5, q)}}
+		}, []string{"5 late|answered when nobody waited for it any more, and not again|scan again"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				end := serialWire(t)
+				n := 0
+				end.play(t, false, func(q []byte) []piece { n++; return tc.answer(q, n) })
+				cfg := busOf(end, tc.options)
+				delete(cfg.Bus.Options, "responseTimeout")
+				d, _ := open(t, cfg)
+				found := scanned(t, d, appliance.ScanOptions{Last: 6})
+				if len(found) != len(tc.want) {
+					t.Errorf("told %d: %+v", len(found), found)
+				}
+				for _, want := range tc.want {
+					parts := strings.Split(want, "|")
+					if !slices.ContainsFunc(found, func(f appliance.Found) bool {
+						return fmt.Sprintf("%s %s", f.Address, f.Finding) == parts[0] && strings.HasPrefix(f.Detail, parts[1]) && strings.HasPrefix(f.Advice, parts[2])
+					}) {
+						t.Errorf("not told is %s; told are %+v", want, found)
+					}
+				}
+			})
+		})
+	}
+}
