@@ -25,64 +25,80 @@ type failing struct {
 	real driver.Driver
 	name string
 	left atomic.Int64 // steps until that one; below 0: none fails
-}
-
-func (f *failing) step() error {
-	if f.left.Load() >= 0 && f.left.Add(-1) < 0 {
-		return errDisk
-	}
-	return nil
+	// wentOn: a transaction in which a step failed was committed all the same.
+	wentOn bool
 }
 
 func (f *failing) Driver() driver.Driver { return f.real }
 
 func (f *failing) Connect(context.Context) (driver.Conn, error) {
 	c, err := f.real.Open(f.name)
-	return failingConn{c, f}, err
+	return &failingConn{Conn: c, f: f}, err
 }
 
 type failingConn struct {
 	driver.Conn
-	f *failing
+	f      *failing
+	failed bool // since the transaction began
 }
 
-func (c failingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	if err := c.f.step(); err != nil {
+func (c *failingConn) step() error {
+	if c.f.left.Load() >= 0 && c.f.left.Add(-1) < 0 {
+		c.failed = true
+		return errDisk
+	}
+	return nil
+}
+
+func (c *failingConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if err := c.step(); err != nil {
 		return nil, err
 	}
-	return c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+	c.failed = false
+	tx, err := c.Conn.(driver.ConnBeginTx).BeginTx(ctx, o)
+	return failingTx{tx, c}, err
 }
 
-func (c failingConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
-	if err := c.f.step(); err != nil {
+type failingTx struct {
+	driver.Tx
+	c *failingConn
+}
+
+func (tx failingTx) Commit() error {
+	tx.c.f.wentOn = tx.c.f.wentOn || tx.c.failed
+	return tx.Tx.Commit()
+}
+
+func (c *failingConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	if err := c.step(); err != nil {
 		return nil, err
 	}
 	return c.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
 }
 
-func (c failingConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.f.step(); err != nil {
+func (c *failingConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.step(); err != nil {
 		return nil, err
 	}
 	rows, err := c.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
-	return &failingRows{Rows: rows, f: c.f}, err
+	return &failingRows{Rows: rows, c: c}, err
 }
 
-func (c failingConn) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
-	if err := c.f.step(); err != nil {
+func (c *failingConn) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
+	if err := c.step(); err != nil {
 		return nil, err
 	}
 	s, err := c.Conn.(driver.ConnPrepareContext).PrepareContext(ctx, q)
-	return failingStmt{s, c.f}, err
+	return failingStmt{s, c}, err
 }
 
 type failingStmt struct {
 	driver.Stmt
-	f *failing
+	c *failingConn
 }
 
 func (s failingStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	if err := s.f.step(); err != nil {
+	if err := s.c.step(); err != nil {
 		return nil, err
 	}
 	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
@@ -90,14 +106,14 @@ func (s failingStmt) ExecContext(ctx context.Context, args []driver.NamedValue) 
 
 type failingRows struct {
 	driver.Rows
-	f     *failing
+	c     *failingConn
 	begun bool
 }
 
 func (r *failingRows) Next(to []driver.Value) error {
 	if !r.begun {
 		r.begun = true
-		if err := r.f.step(); err != nil {
+		if err := r.c.step(); err != nil {
 			return err
 		}
 	}
@@ -285,6 +301,7 @@ func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
 		}
 		for n, done := first, false; !done; n++ {
 			before := version()
+			disk.wentOn = false
 			disk.left.Store(n)
 			err := op.do(n)
 			failed := disk.left.Swap(-1) < 0
@@ -293,6 +310,8 @@ func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
 			switch {
 			case err != nil && changed:
 				t.Errorf("%s: the disk failed at step %d, which was told, and something is kept: %v", op.name, n, err)
+			case failed && changed && disk.wentOn:
+				t.Errorf("%s: the disk failed at step %d, and it went on", op.name, n)
 			case failed && err == nil && !changed:
 				t.Errorf("%s: the disk failed at step %d, and nobody was told", op.name, n)
 			case !failed && (err != nil || changed != (op.kind != reads)):
