@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -136,42 +137,85 @@ func onFailing(t *testing.T, s *Store) *failing {
 	return f
 }
 
-// Wherever the disk fails, whoever wanted something is told, and nothing is kept of it; what is
-// told as done is kept, and what nobody touched is as it was.
-func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
-	t.Parallel()
+// What an operation does to the database.
+const (
+	reads  = "reads"
+	writes = "writes"
+	once   = "writes, where there is something"
+)
+
+// onFailingDisk is a house, and a store of it of whose disk a step can be made to fail; fails has one fail after the other while
+// something is done, which is told a number that differs each time.
+func onFailingDisk(t *testing.T) (s *Store, fails func(name, kind string, steps iter.Seq[int64], do func(n int64) error)) {
+	t.Helper()
 	dir := t.TempDir()
-	s := open(t, dir)
+	s = open(t, dir)
 	in := demo()
 	in.Pictures = map[string][]byte{"one": []byte("drawing")}
 	in.Division.Floors = []appliance.Floor{{Name: "Ground", Plan: &appliance.Plan{Picture: "one", Type: "image/png", Width: 4, Height: 3}}}
 	imports(t, s, in, ImportOptions{})
-	ana := addUser(t, s, "ana", account.RoleAdmin)
-	site := load(t, s)
 	s.keeper.stop() // else it looks at the database between two steps
 	s.synced = func() bool { return true }
 	disk := onFailing(t, s)
-	ctx := t.Context()
-	other := open(t, dir)
-	looking, err := other.db.Load().read.Conn(ctx)
+	looking, err := open(t, dir).db.Load().read.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer looking.Close()
+	t.Cleanup(func() { looking.Close() })
 	version := func() (n int) {
 		t.Helper()
-		if err := looking.QueryRowContext(ctx, "PRAGMA data_version").Scan(&n); err != nil {
+		if err := looking.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
-	node, shade, cluster, bus := site.Nodes[0].ID, site.Shades[0].ID, site.Clusters[0].ID, site.Buses[0].UUID
-	house := func(n int64) migration.House {
-		return migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 700, Name: fmt.Sprint("Lamp ", n)}}}
+	return s, func(name, kind string, steps iter.Seq[int64], do func(n int64) error) {
+		t.Helper()
+		for n := range steps {
+			before := version()
+			disk.wentOn = false
+			disk.left.Store(n)
+			err := do(n)
+			failed := disk.left.Swap(-1) < 0
+			changed := version() != before
+			switch {
+			case err != nil && changed:
+				t.Errorf("%s: the disk failed at step %d, which was told, and something is kept: %v", name, n, err)
+			case failed && changed && disk.wentOn:
+				t.Errorf("%s: the disk failed at step %d, and it went on", name, n)
+			case failed && err == nil && !changed:
+				t.Errorf("%s: the disk failed at step %d, and nobody was told", name, n)
+			case !failed && (err != nil || changed != (kind != reads)):
+				t.Errorf("%s: %v, written %v", name, err, changed)
+			}
+			if !failed || kind == once && changed {
+				return
+			}
+		}
 	}
+}
+
+// each step is the first, the one as many behind it as stride, and so on.
+func eachStep(first, stride int64) iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for n := first; yield(n); n += stride {
+		}
+	}
+}
+
+// Wherever the disk fails, whoever wanted something is told, and nothing is kept of it; what is
+// told as done is kept.
+func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
+	t.Parallel()
+	s, fails := onFailingDisk(t)
+	ctx := t.Context()
+	site := load(t, s)
+	shade, bus := site.Shades[0].ID, site.Buses[0].UUID
+	if _, _, err := s.Migrate(ctx, Takeover{House: migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 700, Name: "Lamp"}}}, By: "ana", Watch: &Watch{Source: "old:443", Refresh: "r"}}); err != nil {
+		t.Fatal(err)
+	}
+	ana := addUser(t, s, "ana", account.RoleAdmin)
 	var session, rotating string
-	var scene, rule appliance.ID
-	const reads, writes, changes, once = "reads", "writes", "writes, after it read the site as an import does", "writes, where there is something"
 	for _, op := range []struct {
 		name string
 		kind string
@@ -179,59 +223,11 @@ func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
 	}{
 		{"put something aside", writes, func(n int64) error { return s.PutAside(ctx, appliance.Aside{Key: fmt.Sprint(n)}) }},
 		{"look what was put aside", reads, func(int64) error { _, err := s.Asides(ctx); return err }},
-		{"import", writes, func(n int64) error {
-			other := site.Nodes[1]
-			other.Note = fmt.Sprint(n)
-			_, err := s.Import(ctx, appliance.Site{Buses: site.Buses, Nodes: []appliance.Node{other}}, ImportOptions{})
-			return err
-		}},
-		{"change a device", changes, func(n int64) error {
-			return s.UpdateDevice(ctx, node, "ana", func(v *appliance.Node) error { v.Note = fmt.Sprint(n); return nil }, nil)
-		}},
-		{"change a bus", changes, func(n int64) error {
-			return s.UpdateBus(ctx, bus, "ana", func(b *appliance.Bus) error {
-				b.Options = map[string]string{"guard": fmt.Sprint(n+2, "ms")}
-				return nil
-			}, nil)
-		}},
 		{"measure a shade", writes, func(n int64) error {
 			return s.SetShade(ctx, shade, appliance.ShadeSettings{TravelUp: time.Duration(n+20) * time.Second, TravelDown: 20 * time.Second})
 		}},
-		{"make a cluster", changes, func(n int64) error {
-			_, err := s.CreateCluster(ctx, appliance.Cluster{Name: fmt.Sprint("c", n), Nodes: []appliance.ID{node}, Shades: []appliance.ID{shade}}, "ana")
-			return err
-		}},
-		{"rename a cluster", writes, func(n int64) error {
-			return s.UpdateCluster(ctx, cluster, "ana", func(c *appliance.Cluster) error { c.Name = fmt.Sprint("renamed ", n); return nil })
-		}},
-		{"make a scene", changes, func(n int64) (err error) {
-			scene, err = s.CreateScene(ctx, appliance.Scene{Name: fmt.Sprint("s", n), Actions: []appliance.Action{{Kind: appliance.LightOff, Target: appliance.Target{Scope: appliance.All}}}}, "ana")
-			return err
-		}},
-		{"make a rule", changes, func(n int64) (err error) {
-			rule, err = s.CreateRule(ctx, appliance.Rule{Name: fmt.Sprint("r", n), When: appliance.Trigger{Kind: appliance.AtTime, Days: appliance.EveryDay},
-				Actions: []appliance.Action{{Scene: scene}}}, "ana")
-			return err
-		}},
-		{"change a rule", changes, func(n int64) error {
-			return s.UpdateRule(ctx, rule, "ana", func(r *appliance.Rule) error { r.When.Minute = int(n + 1); return nil })
-		}},
-		{"retire a rule", once, func(int64) error { return s.RemoveRule(ctx, rule, "ana", func(appliance.Rule) error { return nil }) }},
-		{"change the settings", changes, func(n int64) error {
-			return s.UpdateSettings(ctx, "ana", func(name *string, _ *appliance.Settings, _ *appliance.Division) error {
-				*name = fmt.Sprint("House ", n)
-				return nil
-			})
-		}},
-		{"take a house over", changes, func(n int64) error {
-			_, _, err := s.Migrate(ctx, Takeover{House: house(n), By: "ana", Watch: &Watch{Source: "old:443", Refresh: "r"}})
-			return err
-		}},
-		{"plan to take a house over", reads, func(n int64) error { _, err := s.PlanMigration(ctx, house(n)); return err }},
 		{"list migrations", reads, func(int64) error { _, err := s.Migrations(ctx); return err }},
-		{"look at a house", writes, func(n int64) error { return s.Looked(ctx, Watch{Source: "old:443", Refresh: fmt.Sprint(n)}) }},
 		{"list watched houses", reads, func(int64) error { _, err := s.Watches(ctx); return err }},
-		{"undo a migration", once, func(int64) error { _, err := s.UndoMigration(ctx, 0, true, "ana"); return err }},
 		{"enrol", writes, func(int64) error { return s.SetCloud(ctx, Cloud{Platform: "p"}) }},
 		{"where it is enrolled", reads, func(int64) error { _, err := s.Cloud(ctx); return err }},
 		{"number a session", writes, func(int64) error { _, err := s.NextCloudSession(ctx); return err }},
@@ -282,49 +278,51 @@ func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
 		{"note something", writes, func(int64) error { return s.Audit(ctx, account.Audit{What: "w"}) }},
 		{"read the audit log", reads, func(int64) error { _, err := s.Audits(ctx, 10, 0, true); return err }},
 		{"read a picture", reads, func(int64) error { _, err := s.Picture(ctx, site.Division.Floors[0].Plan.Picture); return err }},
-		{"read the site", reads, func(int64) error {
-			_, faults, err := s.Stored(ctx)
-			if err == nil && len(faults) > 0 {
-				err = errors.New(faults[0].What)
-			}
-			return err
-		}},
 		{"take over what others changed", reads, func(int64) error { s.seen = revisions{}; return s.TakeOver(ctx) }},
 	} {
-		first := int64(0)
-		if op.kind == changes {
-			disk.left.Store(1000)
-			if err := op.do(-1); err != nil {
-				t.Fatal(op.name, err)
-			}
-			first = 1000 - disk.left.Swap(-1) - 20 // its last steps
-		}
-		for n, done := first, false; !done; n++ {
-			before := version()
-			disk.wentOn = false
-			disk.left.Store(n)
-			err := op.do(n)
-			failed := disk.left.Swap(-1) < 0
-			changed := version() != before
-			done = !failed || op.kind == once && changed
-			switch {
-			case err != nil && changed:
-				t.Errorf("%s: the disk failed at step %d, which was told, and something is kept: %v", op.name, n, err)
-			case failed && changed && disk.wentOn:
-				t.Errorf("%s: the disk failed at step %d, and it went on", op.name, n)
-			case failed && err == nil && !changed:
-				t.Errorf("%s: the disk failed at step %d, and nobody was told", op.name, n)
-			case !failed && (err != nil || changed != (op.kind != reads)):
-				t.Errorf("%s: %v, written %v", op.name, err, changed)
-			}
-		}
+		fails(op.name, op.kind, eachStep(0, 1), op.do)
 	}
+}
+
+// A change is worked out from the whole site or not made: what could not be read is not taken for gone.
+func TestAChangeIsMadeOfTheWholeSite(t *testing.T) {
+	t.Parallel()
+	s, fails := onFailingDisk(t)
+	ctx := t.Context()
+	site := load(t, s)
+	fails("read the whole site", reads, eachStep(0, 1), func(int64) error {
+		return s.view(ctx, func(tx *sql.Tx) error { _, err := wholeSite(ctx, tx); return err })
+	})
+	everything := ruled()
+	everything.Buses[0].Name, everything.Clusters[0].Shades, everything.Shades = "other", []appliance.ID{-1}, []appliance.Shade{{ID: -1, Name: "new", Node: -1, Output: 1}}
+	everything.Pictures = map[string][]byte{"two": []byte("drawing")}
+	everything.Division.Floors = []appliance.Floor{{Name: "Attic", Plan: &appliance.Plan{Picture: "two", Type: "image/png", Width: 4, Height: 3}}}
+	var p *plan
+	working := func(tx *sql.Tx) (err error) {
+		p, err = newPlan(ctx, tx, everything, ImportOptions{Replace: true}, time.Now())
+		return err
+	}
+	fails("work it out", reads, eachStep(4, 7), func(int64) error { return s.view(ctx, working) })
+	if err := errors.Join(s.view(ctx, working), p.work()); err != nil {
+		t.Fatal(err)
+	}
+	kept := errors.New("all of it was written")
+	fails("save it", reads, eachStep(0, 1), func(n int64) error {
+		err := s.write(ctx, func(tx *sql.Tx) error {
+			if err := p.save(ctx, tx); err != nil {
+				return err
+			}
+			return kept // so that nothing is
+		})
+		if errors.Is(err, kept) {
+			return nil
+		}
+		return err
+	})
+	fails("rename a cluster", writes, eachStep(3, 9), func(n int64) error {
+		return s.UpdateCluster(ctx, site.Clusters[0].ID, "ana", func(c *appliance.Cluster) error { c.Name = fmt.Sprint("renamed ", n); return nil })
+	})
 	after := load(t, s)
-	for _, n := range site.Nodes {
-		if !slices.ContainsFunc(after.Nodes, func(v appliance.Node) bool { v.Note = n.Note; return reflect.DeepEqual(v, n) }) {
-			t.Errorf("of node %d there is not left what was: %+v", n.ID, after.Nodes)
-		}
-	}
 	if c := after.Clusters[0]; !slices.Equal(c.Nodes, site.Clusters[0].Nodes) || !slices.Equal(c.Shades, site.Clusters[0].Shades) {
 		t.Errorf("the cluster that was renamed has %v and %v, and had %+v", c.Nodes, c.Shades, site.Clusters[0])
 	}
