@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
-	"svc.internal/controller/shelf/account"
 )
 
 // What is just possible is taken, and what is a little more is refused with what would be.
@@ -268,7 +267,6 @@ func TestADrillTellsWhatWouldCome(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	imports(t, s, demo(), ImportOptions{})
-	addUser(t, s, "ana", account.RoleAdmin)
 	for _, name := range []string{"a", "b"} {
 		if _, _, err := s.AddKey(t.Context(), name, true); err != nil {
 			t.Fatal(err)
@@ -279,7 +277,7 @@ func TestADrillTellsWhatWouldCome(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := Drill(t.Context(), file, nil)
-	if err != nil || d.Buses != 1 || d.Nodes != 3 || d.Shades != 2 || d.Clusters != 2 || d.Users != 1 || d.Keys != 2 || d.Profiles != 0 || d.Certificate || len(d.Unreadable) > 0 {
+	if err != nil || d.Buses != 1 || d.Nodes != 3 || d.Shades != 2 || d.Clusters != 2 || d.Users != 0 || d.Keys != 2 || d.Profiles != 0 || d.Certificate || len(d.Unreadable) > 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	if _, err := Drill(t.Context(), file+"x", nil); err == nil {

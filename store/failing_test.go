@@ -309,7 +309,7 @@ func TestAChangeIsMadeOfTheWholeSite(t *testing.T) {
 		}
 		return err
 	}
-	fails("work it out", reads, eachStep(4, 7), func(int64) error { return s.view(ctx, working) })
+	fails("work it out", reads, eachStep(4, 14), func(int64) error { return s.view(ctx, working) })
 	if err := errors.Join(s.view(ctx, working), p.work()); err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestAChangeIsMadeOfTheWholeSite(t *testing.T) {
 		}
 		return err
 	})
-	fails("rename a cluster", writes, eachStep(7, 8), func(n int64) error {
+	fails("rename a cluster", writes, eachStep(7, 16), func(n int64) error {
 		return s.UpdateCluster(ctx, site.Clusters[0].ID, "ana", func(c *appliance.Cluster) error { c.Name = fmt.Sprint("renamed ", n); return nil })
 	})
 	after := load(t, s)

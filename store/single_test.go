@@ -68,7 +68,7 @@ func TestEachChangedKeyIsTold(t *testing.T) {
 	in.Nodes = append(in.Nodes, appliance.Node{ID: -2, Name: "Lamp", Bus: in.Buses[0].UUID, Address: "2", Profile: "p"})
 	in.Shades = []appliance.Shade{{ID: -1, Name: "South", Node: -2, Output: 1}}
 	imports(t, s, in, ImportOptions{})
-	for want, change := range map[string]func(*appliance.Site){
+	changes := map[string]func(*appliance.Site){
 		"driver":     func(x *appliance.Site) { x.Buses[0].Driver = "dmx" },
 		"port":       func(x *appliance.Site) { x.Buses[0].Port = "/dev/y" },
 		"line":       func(x *appliance.Site) { x.Buses[0].Line.BaudRate = 9600 },
@@ -94,18 +94,21 @@ func TestEachChangedKeyIsTold(t *testing.T) {
 		"yields":     func(x *appliance.Site) { x.Rules[0].Yields = 0 },
 		"disabled ":  func(x *appliance.Site) { x.Rules[0].Disabled = true },
 		"actions ":   func(x *appliance.Site) { x.Scenes[0].Actions = x.Scenes[0].Actions[:1] },
-	} {
-		next := ruled()
-		next.Nodes, next.Shades = slices.Clone(in.Nodes), slices.Clone(in.Shades)
+	}
+	next := ruled()
+	next.Nodes, next.Shades = slices.Clone(in.Nodes), slices.Clone(in.Shades)
+	var want, told []string
+	for key, change := range changes {
+		want = append(want, strings.TrimSpace(key))
 		change(&next)
-		r := imports(t, s, next, ImportOptions{Preview: true})
-		var told []string
-		for _, item := range r.Changed {
-			told = append(told, keysOf(item.Changes)...)
-		}
-		if len(told) != 1 || told[0] != strings.TrimSpace(want) {
-			t.Errorf("%s: told %q", want, told)
-		}
+	}
+	for _, item := range imports(t, s, next, ImportOptions{Preview: true}).Changed {
+		told = append(told, keysOf(item.Changes)...)
+	}
+	slices.Sort(want)
+	slices.Sort(told)
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
 	}
 }
 
