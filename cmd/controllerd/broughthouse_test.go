@@ -153,7 +153,7 @@ func TestALargeHouseIsPlannedWhileSomebodyWaits(t *testing.T) {
 	}
 	all := strings.TrimSuffix(list.String(), ",") + "]"
 	url, _ := hostileHouse(t, "getNodesForCluster", func(w http.ResponseWriter) { io.WriteString(w, all) })
-	j := b.over(t, b.reading(url), time.Minute)
+	j := b.over(t, b.reading(url), 5*time.Minute)
 	if j.State != "done" {
 		t.Fatalf("it is %s: %s", j.State, j.Error)
 	}

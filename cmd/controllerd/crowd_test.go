@@ -28,7 +28,7 @@ const (
 // to the median. What they cost in memory is given back.
 func TestCampaignPagesAndDashboardsLeaveCommandsAlone(t *testing.T) {
 	drivertest.Long(t)
-	h := newHouse(t, crowdedSite())
+	h := newHouse(t, patient(crowdedSite()))
 	token := h.apiToken(account.RoleViewer)
 	h.login(account.RoleAPIService)
 	h.commandTimes(6) // connections are open, caches warm

@@ -165,6 +165,9 @@ func TestWhatIsOnAPortIsFoundOut(t *testing.T) {
 			port = h.adapter(bus)
 		}
 		j := h.findOut(port)
+		for tries := 1; len(j.Items) == 0 && tries < 5; tries++ {
+			j = h.findOut(port) // a busy machine answers later than a port is listened to
+		}
 		if j.State != "done" || len(j.Items) != 1 {
 			t.Errorf("%s: %s, %s: %+v", bus, j.State, j.Error, j.Items)
 			continue
@@ -175,7 +178,7 @@ func TestWhatIsOnAPortIsFoundOut(t *testing.T) {
 		}
 		var b api.BusDetail
 		h.door(http.StatusCreated, http.MethodPost, "/buses", api.BusEdit{Name: &bus, Driver: &got.Driver, Port: &got.Port, Line: &got.Line, Options: &got.Options}, &b)
-		h.await(10*time.Second, bus+" up", func() bool {
+		h.await(time.Minute, bus+" up", func() bool {
 			h.door(http.StatusOK, http.MethodGet, "/buses/"+bus, nil, &b)
 			return b.Up
 		})
@@ -201,7 +204,7 @@ func TestFindingOutGivesWay(t *testing.T) {
 	h.door(http.StatusConflict, http.MethodPost, "/jobs", api.JobRequest{Kind: "findout", Port: h.port("relays")}, nil) // the same adapter by another name
 	modbus, ground := "modbus", "ground floor"
 	h.door(http.StatusCreated, http.MethodPost, "/buses", api.BusEdit{Name: &ground, Driver: &modbus, Port: &relays}, nil)
-	h.await(10*time.Second, "an end", func() bool {
+	h.await(time.Minute, "an end", func() bool {
 		h.door(http.StatusOK, http.MethodGet, "/jobs/"+j.ID, nil, &again)
 		return again.EndedAt != nil
 	})
@@ -209,7 +212,7 @@ func TestFindingOutGivesWay(t *testing.T) {
 		t.Errorf("it ended as %s: %s", again.State, again.Error)
 	}
 	var b api.BusDetail
-	h.await(10*time.Second, "the bus up", func() bool {
+	h.await(time.Minute, "the bus up", func() bool {
 		h.door(http.StatusOK, http.MethodGet, "/buses/ground%20floor", nil, &b)
 		return b.Up
 	})
@@ -217,7 +220,7 @@ func TestFindingOutGivesWay(t *testing.T) {
 	h.door(http.StatusConflict, http.MethodPost, "/jobs", api.JobRequest{Kind: "findout", Port: port}, nil)
 	// cancelled
 	h.door(http.StatusAccepted, http.MethodPost, "/jobs", api.JobRequest{Kind: "findout", Port: "tcp://127.0.0.1:9"}, &j)
-	h.await(20*time.Second, "a refusal", func() bool {
+	h.await(time.Minute, "a refusal", func() bool {
 		h.door(http.StatusOK, http.MethodGet, "/jobs/"+j.ID, nil, &again)
 		return again.EndedAt != nil
 	})
@@ -241,14 +244,14 @@ func TestPortsAreThoseThatAreThere(t *testing.T) {
 		}
 		return on
 	}
-	h.await(10*time.Second, "four adapters", func() bool { return len(ports()) == 4 })
+	h.await(time.Minute, "four adapters", func() bool { return len(ports()) == 4 })
 	name, driver, port := "Shades", "sdn", h.adapter("motors")
 	h.door(http.StatusCreated, http.MethodPost, "/buses", api.BusEdit{Name: &name, Driver: &driver, Port: &port}, nil)
 	if got := ports()["Test motors"]; got != name {
 		t.Errorf("on the adapter of %s is %q; %v", name, got, ports())
 	}
 	h.unplug("stage")
-	h.await(10*time.Second, "three adapters", func() bool { return len(ports()) == 3 })
+	h.await(time.Minute, "three adapters", func() bool { return len(ports()) == 3 })
 }
 
 // A device is divided into lights and shades and back again: each obeys, and IDs are what they were.
@@ -277,12 +280,8 @@ func TestADeviceIsDividedAnew(t *testing.T) {
 		t.Fatalf("four lights and a shade: %+v", mixed)
 	}
 	h.awaitOnline()
-	if status, message := h.control("shadeControl", `{"targetType":3,"targetId":`+fmt.Sprint(mixed.Shades[0].ID)+`,"command":"UP"}`); status != 1 {
-		t.Errorf("the shade does not obey: %s", message)
-	}
-	if status, message := h.control("channelControl", `{"targetType":3,"targetId":`+fmt.Sprint(mixed.Nodes[0].ID)+`,"command":"ON"}`); status != 1 {
-		t.Errorf("the light does not obey: %s", message)
-	}
+	h.insist("shadeControl", `{"targetType":3,"targetId":`+fmt.Sprint(mixed.Shades[0].ID)+`,"command":"UP"}`)
+	h.insist("channelControl", `{"targetType":3,"targetId":`+fmt.Sprint(mixed.Nodes[0].ID)+`,"command":"ON"}`)
 	if on := h.device(1).Channels; on[0].On && on[1].On {
 		t.Error("both relays of the shade are on")
 	}

@@ -78,10 +78,10 @@ console.log('all done');
 // commands and waits, and as programs that list what there is.
 func TestClientsOfIntegrators(t *testing.T) {
 	t.Parallel()
-	site := strings.NewReplacer("travelUp: 20s, travelDown: 20s", "travelUp: 3s, travelDown: 3s", "travelUp: 10s, travelDown: 10s", "travelUp: 3s, travelDown: 3s",
+	site := strings.NewReplacer("travelUp: 20s, travelDown: 20s", "travelUp: 6s, travelDown: 6s", "travelUp: 10s, travelDown: 10s", "travelUp: 6s, travelDown: 6s",
 		"  - {id: 2, name: Gone, bus: relays, address: 3, profile: wirenboard-wb-mr6c}\n", "", "  - {id: 5003, name: Attic, node: 2, output: 1, travelUp: 10s, travelDown: 10s}\n", "",
 	).Replace(verbsSite)
-	h := newHouse(t, site)
+	h := newHouse(t, patient(site))
 	h.awaitOnline()
 	ca := filepath.Join(h.dataDir, certificateFile)
 	key := strings.TrimSpace(h.desk().must("key", "add", "lists"))
@@ -91,9 +91,16 @@ func TestClientsOfIntegrators(t *testing.T) {
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 		defer cancel()
-		script := exec.CommandContext(ctx, c.module[0], append(c.module[1:], h.url, ca, string(account.RoleAPIService), housePassword, key)...)
-		if out, err := script.CombinedOutput(); err != nil || !strings.HasSuffix(string(out), "all done\n") {
-			t.Errorf("%s: %v\n%s", name, err, out)
+		for tries := 1; ; tries++ { // a busy machine may not do what one of its commands asks for in time
+			script := exec.CommandContext(ctx, c.module[0], append(c.module[1:], h.url, ca, string(account.RoleAPIService), housePassword, key)...)
+			out, err := script.CombinedOutput()
+			if err == nil && strings.HasSuffix(string(out), "all done\n") {
+				break
+			}
+			if t.Logf("%s: %v\n%s", name, err, out); tries == 3 {
+				t.Errorf("%s failed three times", name)
+				break
+			}
 		}
 		lists := exec.CommandContext(ctx, c.program[0], c.program[1:]...)
 		lists.Env = append(os.Environ(), "CONTROLLER_URL="+h.url, "CONTROLLER_CA="+ca, "CONTROLLER_KEY="+key)

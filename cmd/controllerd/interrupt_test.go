@@ -134,9 +134,12 @@ func (c interrupted) scanned(t *testing.T, h *house, from uint64) string {
 	pressed := time.Now()
 	scan.interrupt()
 	code := scan.code()
-	took := time.Since(pressed)
+	took, most := time.Since(pressed), 2*time.Second
+	if h.net == nil {
+		most *= 10 // a process ends when a busy machine comes to it
+	}
 	t.Logf("ended %v after Ctrl-C: %d, %s", ms(took), code, scan.said.String())
-	if code != 1 || took > 2*time.Second || !strings.Contains(scan.said.String(), "stopped before the end; what is not listed was not looked for") {
+	if code != 1 || took > most || !strings.Contains(scan.said.String(), "stopped before the end; what is not listed was not looked for") {
 		t.Errorf("%v after Ctrl-C: exit code %d, %q", took, code, scan.said.String())
 	}
 	return scan.out.String()

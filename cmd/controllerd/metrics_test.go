@@ -20,9 +20,7 @@ func TestAlertRulesAskForMetricsThatThereAre(t *testing.T) {
 	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t, smallSite)
-	if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"ON"}`); status != 1 {
-		t.Fatal(message)
-	}
+	h.insist("channelControl", `{"targetType":3,"targetId":1,"command":"ON"}`)
 	_, shown, _ := h.send(http.MethodGet, "/metrics", h.login(account.RoleViewer), "")
 	text, err := os.ReadFile("../../docs/alerts.yaml")
 	if err != nil {

@@ -335,7 +335,7 @@ func TestAMigrationIsWholeOrNot(t *testing.T) {
 		case <-last:
 		default:
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		c := d.command(ctx, append([]string{"migrate", "apply"}, from...)...)
 		var out bytes.Buffer
 		c.Stderr = &out

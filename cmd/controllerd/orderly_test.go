@@ -33,7 +33,7 @@ func TestAnOrderlyStopLetsCommandsFinish(t *testing.T) {
 	s := d.serve()
 	somebody := newHonest(t, s)
 	waitFor(t, time.Minute, "the lamp to be there", somebody.dim)
-	h.fault(sim.Fault{Bus: "tcp", Address: "1", Kind: sim.FaultDelay, DelayMs: 700})
+	h.fault(sim.Fault{Bus: "tcp", Address: "1", Kind: sim.FaultDelay, DelayMs: 300})
 	writes := func(f sim.Frame) bool { // function 6 or 16, behind the seven bytes of Modbus TCP
 		return len(f.Hex) > 16 && (f.Hex[14:16] == "06" || f.Hex[14:16] == "10")
 	}

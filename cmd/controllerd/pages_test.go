@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"svc.internal/controller/shelf/ui/uitest"
 )
@@ -35,13 +34,7 @@ func demoHouse(t *testing.T) *house {
 		{"shadeControl", `{"targetType":2,"targetId":19,"command":"POS","posValue":70}`},
 		{"shadeControl", `{"targetType":2,"targetId":21,"command":"DOWN"}`},
 	} {
-		h.await(time.Minute, c.body, func() bool { // on a busy machine the simulated lines may not come to all in time
-			status, message := h.control(c.path, c.body)
-			if status != 1 {
-				t.Logf("%s: %s", c.body, message)
-			}
-			return status == 1
-		})
+		h.insist(c.path, c.body)
 	}
 	return h
 }

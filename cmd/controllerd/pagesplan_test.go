@@ -58,8 +58,7 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 	p := onPlan(tab, .25, .5)
 	tab.Touch(uitest.Point{X: p.X + 15, Y: p.Y - 10}) // a thumb is no needle
 	tab.Wait(`document.querySelector(".plan-chosen .name")?.innerText === "Dimmer 1"`)
-	tap(tab, ".plan-chosen .slider", .4)
-	h.awaitLevels(40, 1)
+	h.until(func() { tap(tab, ".plan-chosen .slider", .4) }, 40, 1)
 	tab.Wait(`document.querySelector(".plan-chosen .value").innerText === "40%"`)
 	inspect(t, tab, "planchosen-360-light-en")
 	// A thumb that moves has the plan move, and nothing else happens.
@@ -133,6 +132,10 @@ func TestHomeTellsWhatNeedsSomebody(t *testing.T) {
 	logIn(h, tab, "operator")
 	tab.WaitText("All is dark")
 	tab.WaitText("times of Asia/Tokyo")
+	hour := func() string {
+		return uitest.Eval[string](tab, `new Intl.DateTimeFormat("en", {timeStyle: "short", timeZone: "Asia/Tokyo"}).format(Date.now()).replace(/:.*/, "")`)
+	}
+	before := hour()
 	end := h.fault(sim.Fault{Bus: "tcp", Kind: "unplug"})
 	tab.WaitText("tcp: nothing answers since")
 	tab.WaitText("Is the gateway’s power on")
@@ -141,8 +144,8 @@ func TestHomeTellsWhatNeedsSomebody(t *testing.T) {
 	if got := uitest.Eval[string](tab, "document.body.innerText"); strings.Contains(got, "All is dark") {
 		t.Error("what does not answer is called dark")
 	}
-	clock := uitest.Eval[string](tab, `new Intl.DateTimeFormat("en", {timeStyle: "short", timeZone: "Asia/Tokyo"}).format(Date.now()).replace(/:.*/, "")`)
-	if got := uitest.Eval[string](tab, `document.querySelector(".concern b").innerText`); !strings.Contains(got, " "+clock+":") {
+	clock := hour()
+	if got := uitest.Eval[string](tab, `document.querySelector(".concern b").innerText`); !strings.Contains(got, " "+before+":") && !strings.Contains(got, " "+clock+":") {
 		t.Errorf("it is %s o'clock there, and told is %q", clock, got)
 	}
 	inspect(t, tab, "concern-360-light-en")

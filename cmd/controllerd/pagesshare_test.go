@@ -38,9 +38,7 @@ func TestPageWhoseStreamMadeRoom(t *testing.T) {
 		open()
 	}
 	tab.WaitText("Go on here")
-	if got := uitest.Eval[string](tab, `document.querySelector('.live').innerText`); got != "Paused" {
-		t.Errorf("the header says %q", got)
-	}
+	tab.Wait(`document.querySelector('.live').innerText === "Paused"`)
 	tab.Wait(`[...document.querySelectorAll('.banner button')].at(-1).click() || true`)
 	tab.Wait(`document.querySelector('.live').innerText === "Live" && !document.querySelector('.banner')`)
 }

@@ -68,8 +68,8 @@ func (m *begunCommand) interrupt(t *testing.T) int {
 	go func() { defer close(done); m.cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatal("the command does not end 10 s after Ctrl-C")
+	case <-time.After(60 * time.Second):
+		t.Fatal("the command does not end a minute after Ctrl-C")
 	}
 	return m.cmd.ProcessState.ExitCode()
 }
@@ -101,9 +101,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 			if id+1 == 3 {
 				continue // a motor
 			}
-			if status, message := h.control("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id+1, level)); status != 1 {
-				t.Fatalf("node %d to %d: %s", id+1, level, message)
-			}
+			h.insist("channelControl", fmt.Sprintf(`{"targetType":3,"targetId":%d,"command":"DIM","dimLevel":%d}`, id+1, level))
 		}
 	}
 	// Nobody commands the motor. One frame that came too late is less than a third of what was recorded of it.

@@ -126,10 +126,11 @@ func TestKillLosesAtMostFiveSecondsOfState(t *testing.T) {
 	s := d.serve()
 	h.url, h.client = s.url, s.client
 	h.awaitActive(3)
-	if status, message := h.control("channelControl", `{"targetType":1,"command":"DIM","dimLevel":61}`); status != 1 {
-		t.Fatal(message)
-	}
-	h.pass(5200*time.Millisecond, time.Now())
+	late := drivertest.Watch(t)
+	h.insist("channelControl", `{"targetType":1,"command":"DIM","dimLevel":61}`)
+	confirmed := time.Now()
+	h.pass(5200*time.Millisecond, confirmed)
+	h.pass(5200*time.Millisecond+late.Steps(10), confirmed) // what the machine was late by
 	s.kill()
 	for _, bus := range []string{"tcp", "rtu"} {
 		h.fault(sim.Fault{Kind: sim.FaultUnplug, Bus: bus})

@@ -108,15 +108,13 @@ func TestFieldBusesBehindSerialServers(t *testing.T) {
 		{"shadeControl", `{"targetType":3,"targetId":5002,"command":"POS","posValue":20}`},
 		{"channelControl", `{"targetType":3,"targetId":3,"command":"DIM","dimLevel":60}`},
 	} {
-		if status, message := h.control(c.path, c.body); status != 1 {
-			t.Errorf("%s %s: %s", c.path, c.body, message)
-		}
+		h.insist(c.path, c.body)
 	}
-	waitFor(t, 20*time.Second, "both shades where they were sent", func() bool {
+	waitFor(t, time.Minute, "both shades where they were sent", func() bool {
 		one, two := h.truth(5001), h.truth(5002)
 		return !one.Moving && !two.Moving && one.ExactPosition == 80 && two.ExactPosition == 20
 	})
-	waitFor(t, 20*time.Second, "readers to see it", func() bool {
+	waitFor(t, time.Minute, "readers to see it", func() bool {
 		s := h.daemon.core.Snapshot()
 		return s.Shade(5001).Position.Value == 80 && s.Shade(5002).Position.Value == 20 && s.Node(3).Level.Value == 60
 	})

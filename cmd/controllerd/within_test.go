@@ -52,9 +52,7 @@ func TestFramesAreToldInWords(t *testing.T) {
 	}
 	h.await(time.Minute, "reads in words", told("sent", regexp.MustCompile(`^read .* request · unit 1 · addr \d+ · count \d+$`)))
 	h.await(time.Minute, "answers in words", told("received", regexp.MustCompile(`^read .* response · unit 1 · values [\d ]+$`)))
-	if status, message := h.control("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`); status != 1 {
-		t.Fatal(message)
-	}
+	h.insist("channelControl", `{"targetType":3,"targetId":1,"command":"DIM","dimLevel":40}`)
 	var entries []api.Entry
 	_, body, _ := h.send(http.MethodGet, "/api/v1/ledger?node=1&limit=1", token, "")
 	if err := json.Unmarshal(body, &entries); err != nil || len(entries) != 1 {
@@ -88,9 +86,7 @@ func TestDiagnosticsHoldAllButSecrets(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, everydaySite)
 	token := h.enter("admin")
-	if status, message := h.control("channelControl", `{"targetType":2,"targetId":4,"command":"DIM","dimLevel":40}`); status != 1 {
-		t.Fatal(message)
-	}
+	h.insist("channelControl", `{"targetType":2,"targetId":4,"command":"DIM","dimLevel":40}`)
 	_, body, _ := h.send(http.MethodPost, "/api/v1/auth/keys", token, `{"name":"Dashboard"}`)
 	key := regexp.MustCompile(`ctl_[0-9a-f]+`).FindString(string(body))
 	if key == "" {

@@ -48,6 +48,7 @@ func TestDecisionsOfVoiceAndPanel(t *testing.T) {
 		}
 	})
 	t.Run("several things at once, all or nothing", func(t *testing.T) {
+		eventually(t, "what was said before is done", func() bool { return e.level(1) == 40 && e.level(2) == 40 })
 		before := e.writes()
 		for _, text := range []string{"lights off and open the door", "close the shades and turn off the lights in the canteen", "lights off in ten minutes"} {
 			if a := e.say("lobby", text); a.member("success") != false {

@@ -28,8 +28,8 @@ func TestWhatOthersChangeIsToldInChatAndMCPWithinTenSeconds(t *testing.T) {
 		return e.building.PressChannel("tcp", "2", 1, sim.Press{Level: &level})
 	}
 	command := func(level int) error {
-		_, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: appliance.Level(level)})
-		return err
+		e.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: appliance.Level(level)})
+		return nil
 	}
 	for _, c := range []struct {
 		by    string

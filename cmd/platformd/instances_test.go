@@ -17,6 +17,7 @@ func nextRequest(t *testing.T, db peertest.Database, redisURL string) {
 	one, two := newHouse(t, db, redisURL), newHouse(t, db, redisURL)
 	ada := one.newPerson("ada", platform.RoleUser)
 	id, key := ada.newKey(`{"name":"k"}`)
+	one.early("X-API-Key: " + key)
 	path := "/api/api-keys/" + id
 	steps := []struct {
 		name string

@@ -196,9 +196,21 @@ func TestTokensCanBeCheckedWithThePublishedKeysAndOnlyOursAreGood(t *testing.T) 
 }
 
 func TestGuessingOneAccountIsBraked(t *testing.T) {
+	for range 3 { // the window may end in the midst of it
+		tried, braked := guessed(t)
+		if tried == 10 && braked == 4 {
+			return
+		}
+		t.Logf("%d passwords were tried and %d refused", tried, braked)
+	}
+	t.Error("want 10 passwords tried of 14, and 4 refused")
+}
+
+// guessed has somebody guess fourteen times at once.
+func guessed(t *testing.T) (tried, braked int) {
+	t.Helper()
 	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
 	h.newPerson("ada", platform.RoleUser)
-	var tried, braked int
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range 14 {
@@ -220,7 +232,5 @@ func TestGuessingOneAccountIsBraked(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if tried != 10 || braked != 4 {
-		t.Errorf("%d passwords were tried and %d refused, want 10 and 4", tried, braked)
-	}
+	return tried, braked
 }

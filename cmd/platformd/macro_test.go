@@ -175,9 +175,7 @@ func TestTheMacroOfTheBundleCarriesTapsAndShowsWhatIsSo(t *testing.T) {
 		d.tap(t, "shade_preset", "pressed", "one_third")
 		d.tap(t, "shade_preset", "released", "one_third")
 	}, func() bool { return d.shown("shade_preset") == "one_third" })
-	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightOff, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}}); err != nil {
-		t.Fatal(err)
-	}
+	e.do(appliance.Command{Kind: appliance.LightOff, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}})
 	eventually(t, "the panel shows what others did", func() bool { return d.shown("light_power") == "off" })
 	// What is not done is said, and the panel goes back to what is so.
 	e.admin.api("DELETE", "/api/conferencing/devices/lobby/deploy", "").want(t, 200, "withdraw")
@@ -229,7 +227,7 @@ func TestTheMacroTellsTheTruthAfterATapThatFailedOnOldAndNewRoomOS(t *testing.T)
 			says("The platform cannot be reached. Check the network of this device.")
 			back("no network", "light_brightness", "200", "0")
 			d.network(t, "on")
-			eventually(t, "the next tap acts", func() bool { d.tap(t, "light_power", "changed", "on"); return e.level(1) == 100 })
+			d.tapped(t, "the next tap acts", func() { d.tap(t, "light_power", "changed", "on") }, func() bool { return e.level(1) == 100 && e.level(2) == 100 })
 			eventually(t, "the panel shows it", func() bool { return d.shown("light_brightness") == "255" })
 			if _, err := e.db.SetSession(t.Context(), platform.Session{Controller: "rooms", Online: false, Boot: 1 << 40, At: time.Now().Add(time.Hour)}); err != nil {
 				t.Fatal(err)

@@ -26,28 +26,24 @@ func TestThePanelPage(t *testing.T) {
 	tab.WaitText("2 lights")
 
 	// Tap the switch, slide, press a preset and stop: the true devices follow.
-	tab.Press("Lights on")
+	insist(tab, func() { tab.Press("Lights on") }, `document.querySelector('[role=switch]').getAttribute("aria-checked") === "true" && document.querySelector(".value").innerText === "100%"`)
 	eventually(t, "the lights are on", func() bool { return e.level(1) == 100 })
-	tab.Wait(`document.querySelector('[role=switch]').getAttribute("aria-checked") === "true"`)
 	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector(".slider").getBoundingClientRect(); return [r.left, r.right, r.top + r.height / 2]; })()`)
 	left, right, y := at[0], at[1], at[2]
-	tab.Touch(uitest.Point{X: right - 20, Y: y}, uitest.Point{X: (left + right) / 2, Y: y}, uitest.Point{X: left + (right-left)*0.4, Y: y})
+	insist(tab, func() {
+		tab.Touch(uitest.Point{X: right - 20, Y: y}, uitest.Point{X: (left + right) / 2, Y: y}, uitest.Point{X: left + (right-left)*0.4, Y: y})
+	}, `/^[2-5]\d%$/.test(document.querySelector(".value").innerText)`)
 	eventually(t, "the lights are dimmed", func() bool { l := e.level(1); return l > 20 && l < 60 })
-	tab.Press("One third")
-	tab.Wait(`/^[2-6]\d% open/m.test(document.querySelector("[data-of=shades] header").innerText)`) // it takes 3 s, and is stopped on the way
+	insist(tab, func() { tab.Press("One third") }, `/^[2-6]\d% open/m.test(document.querySelector("[data-of=shades] header").innerText)`) // it takes 3 s, and is stopped on the way
 
 	// What others do appears within a second; measured in the page, from the command's end.
-	if _, err := e.core.Do(t.Context(), appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 75}); err != nil {
-		t.Fatal(err)
-	}
+	e.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 75})
 	changed := time.Now()
 	tab.Wait(`document.querySelector(".value").innerText === "75%"`)
 	t.Logf("a value changed elsewhere appeared after %v", time.Since(changed).Round(time.Millisecond))
 
 	// A sentence, and one that is not understood.
-	tab.Type("#say", "lights to 20 percent")
-	tab.Keys("\r")
-	tab.WaitText("Lights at 20 percent.")
+	said(tab, "lights to 20 percent", "Lights at 20 percent.")
 	if e.level(1) != 20 {
 		t.Errorf("said 20 percent, the light is at %d", e.level(1))
 	}

@@ -4,8 +4,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/ui/uitest"
@@ -53,11 +55,32 @@ func (w *wall) all(do func(name string, tab *uitest.Tab)) {
 	}
 }
 
+// says is whether the tile of a family says a text.
+func says(of, text string) string {
+	return fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text)
+}
+
+// insist does something on a page, and again until it becomes so: what a busy machine does not take within three seconds, or hardware
+// does not confirm in time, is not done, and a person does it again.
+func insist(tab *uitest.Tab, do func(), so string) {
+	for range 5 {
+		if do(); tab.Becomes(so, 20*time.Second) {
+			return
+		}
+	}
+	tab.Wait(so)
+}
+
+// said says a sentence at a panel until that is answered.
+func said(tab *uitest.Tab, sentence, answer string) {
+	insist(tab, func() { tab.Type("#say", sentence); tab.Keys("\r") }, fmt.Sprintf("document.body.innerText.includes(%q)", answer))
+}
+
 // says waits until every screen says a text in the tile of a family, and looks at each.
 func (w *wall) says(scene, of, text string) {
 	w.t.Helper()
 	w.all(func(_ string, tab *uitest.Tab) {
-		tab.Wait(fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text))
+		tab.Wait(says(of, text))
 	})
 	w.look(scene)
 }
@@ -132,53 +155,39 @@ func TestThePanelOnItsWall(t *testing.T) {
 		w.screens[name].Go(w.url + "/panel/lobby#code=" + code)
 	}
 	one, other := w.screens["1280-light"], w.screens["390-dark"]
-	do := func(c appliance.Command) {
-		t.Helper()
-		eventually(t, "it is done", func() bool { // a busy machine may not come to it within a command's time
-			e, err := w.core.Do(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.OK()
-		})
-	}
 	room := appliance.Target{Scope: appliance.InCluster, ID: 1}
 
 	// In order: levels differ, shades on their way.
-	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: 90})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: 90})
 	w.says("one", "lights", "1 of 6 on, at 90%")
-	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
 	w.says("differ", "lights", "2 of 6 on, 20% to 90%")
-	one.Press("One third")
-	one.Wait(`document.querySelector("[data-of=shades] .state").innerText.includes("to 33% open")`)
+	insist(one, func() { one.Press("One third") }, `document.querySelector("[data-of=shades] .state").innerText.includes("to 33% open")`)
 	w.all(func(_ string, tab *uitest.Tab) { tab.Wait(`document.querySelector("[data-of=shades] .state.accent")`) })
 	w.look("moving")
 	w.standsAtAThird("moved")
 
 	// One taps, all others follow; and a sentence beside it.
-	one.Press("50%")
+	insist(one, func() { one.Press("50%") }, says("lights", "50%"))
 	w.says("followed", "lights", "50%")
-	other.Type("#say", "lights to 20 percent")
-	other.Keys("\r")
-	other.WaitText("Lights at 20 percent.")
+	said(other, "lights to 20 percent", "Lights at 20 percent.")
 	w.says("said", "lights", "20%")
 
 	// A scene of the lights, one of both, and what became of them; a building's scene has no button here.
-	one.Press("Window side")
+	insist(one, func() { one.Press("Window side") }, says("lights", "20% to 80%"))
 	w.says("scene-lights", "lights", "20% to 80%")
-	other.Press("Talk")
+	insist(other, func() { other.Press("Talk") }, says("lights", "20%")+" && "+says("shades", "closed"))
 	w.says("scene", "lights", "20%")
 	w.says("scene-shades", "shades", "closed")
 	if n := uitest.Eval[int](one, `[...document.querySelectorAll(".chip")].filter((c) => c.innerText === "Everything off").length`); n != 0 {
 		t.Error("the panel of a room has a button for the whole building")
 	}
-	one.Press("One third")
+	insist(one, func() { one.Press("One third") }, atAThird)
 	w.standsAtAThird("moved-back")
 
 	// A lamp that acknowledges and stays as it is, and one that is dead.
 	mend := w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultStuck})
-	one.Press("75%")
-	one.WaitText("5 of 6 done; Lobby 4 ")
+	insist(one, func() { one.Press("75%") }, `document.body.innerText.includes("5 of 6 done; Lobby 4 ")`)
 	w.says("stuck", "lights", "20% to 75%")
 	mend()
 	mend = w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultSilent})
@@ -190,14 +199,14 @@ func TestThePanelOnItsWall(t *testing.T) {
 	w.says("deadbus", "lights", "The lights do not answer.")
 	t.Logf("a tap at a dead bus was refused after %.0f ms", heardWithin(one, "Nothing was done."))
 	w.look("deadbus-tapped")
-	if got := uitest.Eval[string](one, `document.querySelector("[data-of=shades] .value").innerText`); got != "33% open" {
-		t.Errorf("beside a dead bus of lights the shades are %q", got)
+	if !uitest.Eval[bool](one, atAThird) {
+		t.Errorf("beside a dead bus of lights the shades are %q", uitest.Eval[string](one, `document.querySelector("[data-of=shades] header").innerText`))
 	}
 	mend()
 	w.says("mended", "lights", "6 lights")
 
 	// A controller that hangs: nothing is heard of a tap, which is said, and undone.
-	do(appliance.Command{Kind: appliance.LightLevel, Target: room, Level: 40})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: room, Level: 40})
 	w.says("before", "lights", "40%")
 	w.frozen.Store(true)
 	if ms := heardWithin(one, "The building did not answer in time."); ms > 20_000 {
@@ -242,7 +251,7 @@ func TestAPanelSleeps(t *testing.T) {
 	sleep()
 	tab.Shot("wall-night", false)
 	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector("[role=switch]").getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
-	before := e.writes()
+	since := e.lastWrite()
 	tab.Touch(uitest.Point{X: at[0], Y: at[1]})
 	tab.Wait(`!document.querySelector(".night")`)
 	sleep()
@@ -254,9 +263,9 @@ func TestAPanelSleeps(t *testing.T) {
 	sleep()
 	tab.Click(".night")
 	tab.Wait(`!document.querySelector(".night")`)
-	tab.Click("[role=switch]")
+	insist(tab, func() { tab.Click("[role=switch]") }, `document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`)
 	eventually(t, "the touch of a panel that is awake switches the lights on", func() bool { return e.level(1) == 100 })
-	if n := e.writes() - before; n > 2 {
-		t.Errorf("%d writes were made, those of the one tap are two", n)
+	if got := e.levels(1, since); !slices.Equal(got, []int{100}) {
+		t.Errorf("the light was set to %v, and one tap was to switch it", got)
 	}
 }

@@ -143,7 +143,7 @@ func serveIn(t *testing.T, group *confine.Group, program, dir string, args ...st
 	select {
 	case at := <-address:
 		s.house = &house{t: t, url: "http://" + at}
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("it does not serve: %s", s.printed())
 	}
 	t.Cleanup(func() {
@@ -374,6 +374,7 @@ func TestASecondInstanceOnOneMachineIsToldItsFlags(t *testing.T) {
 func TestATrustedProxySpeaksForOthersAndNobodyElseDoes(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, dir, "--trusted-proxy", "127.0.0.1", "--trusted-proxy", "10.0.0.0/8")
+	s.early("X-Forwarded-For: 203.0.113.1", "X-Forwarded-For: 203.0.113.2", "X-Forwarded-For: 2001:db8::1", "X-Forwarded-For: 2001:db8:0:1::1")
 	left := func(forwarded string) string {
 		return s.ask("GET", "/api/nowhere", "", "X-Forwarded-For: "+forwarded).Header.Get("X-RateLimit-Remaining")
 	}
@@ -390,6 +391,7 @@ func TestATrustedProxySpeaksForOthersAndNobodyElseDoes(t *testing.T) {
 		}
 	}
 	h := newHouse(t, peertest.Database{DataDir: t.TempDir()}, "")
+	h.early("X-None: ")
 	h.newPerson("ada", platform.RoleUser) // one request from here
 	if got := h.ask("GET", "/api/nowhere", "", "X-Forwarded-For: 203.0.113.1").Header.Get("X-RateLimit-Remaining"); got != "18" {
 		t.Errorf("believed without being configured: %s left", got)

@@ -89,7 +89,7 @@ type Tab struct {
 	mu       sync.Mutex
 	console  []string
 	requests []string
-	ignored  string
+	ignored  []string
 }
 
 // Tab opens a window with cookies of its own. Whatever it says on the console fails
@@ -122,7 +122,7 @@ func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, erro
 			return
 		}
 		tab.mu.Lock()
-		if tab.ignored == "" || !strings.Contains(m.String(), tab.ignored) {
+		if !slices.ContainsFunc(tab.ignored, func(part string) bool { return strings.Contains(m.String(), part) }) {
 			tab.console = append(tab.console, m.String())
 		}
 		tab.mu.Unlock()
@@ -146,11 +146,30 @@ func (tab *Tab) Console() []string {
 	return out
 }
 
-// Ignore lets the console be for lines with that in them, which a test provokes.
-func (tab *Tab) Ignore(part string) {
+// Ignore lets the console be for lines with one of these in them, from now on, which a test provokes.
+func (tab *Tab) Ignore(parts ...string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	tab.ignored = part
+	tab.ignored = append(tab.ignored, parts...)
+}
+
+// Noted waits for a line on the console with that in it, which a test has provoked just now, and takes all of them that are there:
+// the browser writes it when it likes, before or after the page shows what came of it.
+func (tab *Tab) Noted(part string) {
+	tab.t.Helper()
+	for deadline := time.Now().Add(Patience); ; time.Sleep(10 * time.Millisecond) {
+		tab.mu.Lock()
+		before := len(tab.console)
+		tab.console = slices.DeleteFunc(tab.console, func(line string) bool { return strings.Contains(line, part) })
+		found := len(tab.console) < before
+		tab.mu.Unlock()
+		if found {
+			return
+		}
+		if time.Now().After(deadline) {
+			tab.t.Fatalf("waited in vain for %q on the console", part)
+		}
+	}
 }
 
 // Asked lists the addresses of all requests so far, as the network had them.
@@ -249,13 +268,21 @@ func (tab *Tab) Go(address string) {
 // Wait waits until a JavaScript expression is true. What it asks an element about that is not there yet is not true yet.
 func (tab *Tab) Wait(expression string) {
 	tab.t.Helper()
-	deadline := time.Now().Add(Patience)
+	if !tab.Becomes(expression, Patience) {
+		tab.t.Fatalf("waited in vain for %s; the page says: %.800s", expression, tab.says())
+	}
+}
+
+// Becomes waits as [Tab.Wait] does, but so long at most, and reports whether it became true.
+func (tab *Tab) Becomes(expression string, most time.Duration) bool {
+	tab.t.Helper()
+	deadline := time.Now().Add(most)
 	for {
 		if Eval[bool](tab, "(() => { try { return !!("+expression+") } catch (e) { if (e instanceof TypeError) return false; throw e } })()") {
-			return
+			return true
 		}
 		if time.Now().After(deadline) {
-			tab.t.Fatalf("waited in vain for %s; the page says: %.800s", expression, tab.says())
+			return false
 		}
 		select {
 		case <-tab.ctx.Done():
