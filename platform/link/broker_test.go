@@ -66,7 +66,7 @@ func embeddedOf(t testing.TB, db *store.Store, shares *quota.Book) place {
 	start := func() {
 		listen := address
 		if listen == "" {
-			listen = "127.0.0.1:0"
+			listen = "127.0.0.2:0" // which nobody else asks for, so that the port is free when it comes back
 		}
 		l, err := net.Listen("tcp", listen)
 		if err != nil {
@@ -127,7 +127,7 @@ func dial(t testing.TB, address, id, user, password string, change func(*mqtt.Cl
 	t.Helper()
 	c := &client{t: t, got: make(chan mqtt.Message, 10000), lost: make(chan error, 1)}
 	opts := mqtt.NewClientOptions().AddBroker(address).SetClientID(id).SetUsername(user).SetPassword(password).
-		SetAutoReconnect(false).SetConnectTimeout(5 * time.Second).SetProtocolVersion(4).
+		SetAutoReconnect(false).SetConnectTimeout(time.Minute).SetProtocolVersion(4).
 		SetConnectionLostHandler(func(_ mqtt.Client, err error) { c.lost <- err })
 	opts.SetCustomOpenConnectionFn(func(u *url.URL, _ mqtt.ClientOptions) (conn net.Conn, err error) {
 		c.conn, err = net.Dial("tcp", u.Host)
@@ -138,7 +138,7 @@ func dial(t testing.TB, address, id, user, password string, change func(*mqtt.Cl
 	}
 	c.Client = mqtt.NewClient(opts)
 	token := c.Connect()
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(time.Minute) {
 		return nil, fmt.Errorf("no answer of the broker")
 	}
 	if token.Error() == nil {
@@ -174,7 +174,7 @@ func withWill(text string) func(*mqtt.ClientOptions) {
 func (c *client) subscribe(filter string) byte {
 	c.t.Helper()
 	token := c.Subscribe(filter, 1, func(_ mqtt.Client, m mqtt.Message) { c.got <- m })
-	if !token.WaitTimeout(10 * time.Second) {
+	if !token.WaitTimeout(time.Minute) {
 		c.t.Fatalf("subscribe %s: no answer", filter)
 	}
 	return token.(*mqtt.SubscribeToken).Result()[filter]
@@ -214,7 +214,7 @@ func integration(t testing.TB, db *store.Store, at place, controller string) (us
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); {
+	for deadline := time.Now().Add(time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("still not: %s", what)
 		}

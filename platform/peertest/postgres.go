@@ -5,8 +5,10 @@ package peertest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -120,13 +122,22 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	return as, os.Chown(dir, int(uid), int(gid))
 }
 
+// givenPorts are those that freePort gave.
+var givenPorts sync.Map
+
+// freePort is one that nobody had a moment ago, below those that the kernel gives to whoever asks for any: nobody else gets it before a
+// server is there, or while it is away.
 func freePort() (int, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range 1000 {
+		port := 10_000 + rand.IntN(20_000)
+		if _, given := givenPorts.LoadOrStore(port, true); given {
+			continue
+		}
+		if ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			return port, ln.Close()
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port, nil
+	return 0, errors.New("there is no free port from 10000 to 30000")
 }
 
 // answers waits until the server does.
