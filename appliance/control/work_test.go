@@ -147,11 +147,11 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 // lender is copper that lends outputs of devices outside the site.
 type lender struct {
 	*copper
-	lit, other bool
-	done       []string
-	err        error // of what was read at first
-	unable     error
-	lost       int // how often putting back shows late
+	other  bool
+	done   []string
+	err    error // of what was read at first
+	unable error
+	lost   int // how often putting back shows late
 }
 
 func (l *lender) Borrow(address, profile string, output int) (appliance.Borrowed, error) {
