@@ -182,6 +182,7 @@ func TestWhoAnswersFirstEndsFindingOut(t *testing.T) {
 				})
 				d, _ := open(t, busOf(w, nil))
 				found := scanned(t, d, appliance.ScanOptions{First: 2, Last: 4, FindOut: settings})
+				synctest.Wait()
 				if !slices.Equal(asked, tc.asked) {
 					t.Errorf("asked %v, want %v", asked, tc.asked)
 				}
