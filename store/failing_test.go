@@ -298,6 +298,13 @@ func TestAChangeIsMadeOfTheWholeSite(t *testing.T) {
 	fails("read the whole site", reads, eachStep(1, 2), func(int64) error {
 		return s.view(ctx, func(tx *sql.Tx) error { _, err := wholeSite(ctx, tx); return err })
 	})
+	fails("read what there is", reads, eachStep(0, 16), func(int64) error {
+		_, faults, err := s.Stored(ctx)
+		if err == nil && len(faults) > 0 {
+			err = errors.New(faults[0].What)
+		}
+		return err
+	})
 	everything := ruled()
 	everything.Buses[0].Name, everything.Clusters[0].Shades, everything.Shades = "other", []appliance.ID{-1}, []appliance.Shade{{ID: -1, Name: "new", Node: -1, Output: 1}}
 	everything.Pictures = map[string][]byte{"two": []byte("drawing")}
