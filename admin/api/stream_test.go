@@ -17,7 +17,8 @@ import (
 // event is one server-sent event.
 type event struct{ name, id, data string }
 
-// listen opens the stream and sends its events on; the channel ends with the stream.
+// listen opens the stream and sends its events on; the channel ends with the stream. It asks again while those that had to make room
+// have not left yet, as a page does.
 func (c *client) listen(ctx context.Context, last string) <-chan event {
 	c.t.Helper()
 	req, err := http.NewRequestWithContext(ctx, "GET", c.base+"/api/v1/events", nil)
@@ -26,8 +27,16 @@ func (c *client) listen(ctx context.Context, last string) <-chan event {
 	if last != "" {
 		req.Header.Set("Last-Event-ID", last)
 	}
-	res, err := c.http.Do(req)
-	must(c.t, err)
+	var res *http.Response
+	until(c.t, "there is room for a stream", func() bool {
+		res, err = c.http.Do(req)
+		must(c.t, err)
+		if res.StatusCode != http.StatusServiceUnavailable {
+			return true
+		}
+		res.Body.Close()
+		return false
+	})
 	if res.StatusCode != 200 {
 		c.t.Fatalf("stream: %s", res.Status)
 	}
