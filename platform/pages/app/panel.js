@@ -83,7 +83,7 @@ export function asker(room, tell, tap) {
 }
 
 // open makes all that a panel needs: what it shows, how it asks, and the line to the platform.
-function open(device, code) {
+export function open(device, code) {
   const room = signal(start);
   // the code opens nothing
   const stranger = signal(false);
@@ -94,13 +94,18 @@ function open(device, code) {
   const prefix = '/api/conferencing/panels/' + encodeURIComponent(device);
   const server = api({ prefix, headers, refusal });
   const { hear, tap } = taps(server.post);
+  // views that came by the line
+  let came = 0;
   const view = (v) => {
     hear(v.time);
     tell({ is: 'view', view: v });
   };
   const ask = async () => {
+    const before = came;
     try {
-      view(await server.get(''));
+      const v = await server.get('');
+      // what the line brought meanwhile is newer
+      if (came === before) view(v);
       stranger.value = false;
     } catch (p) {
       if (p.status !== 401) throw p;
@@ -110,7 +115,13 @@ function open(device, code) {
   };
   const line = stream({
     url: prefix + '/events',
-    handle: { values: view, tick: (v) => hear(v.time) },
+    handle: {
+      values: (v) => {
+        came++;
+        view(v);
+      },
+      tick: (v) => hear(v.time),
+    },
     ask,
     Source: feed(headers),
   });

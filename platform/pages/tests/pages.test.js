@@ -8,7 +8,7 @@ import { events, feed } from '../app/feed.js';
 import { meterName, sum, words } from '../app/energy.js';
 import { checkLimit, endOf } from '../app/keys.js';
 import { asleep, buildIn, mayLeave, renew } from '../app/kiosk.js';
-import { asker, codeOf, taps } from '../app/panel.js';
+import { asker, codeOf, open as openPanel, taps } from '../app/panel.js';
 import { life, percentOf, shown, start, step } from '../app/room.js';
 import { numbers } from '../app/roomkit.js';
 import { missing, panelOf } from '../app/rooms.js';
@@ -179,6 +179,25 @@ describe('what a panel asks', () => {
     await time.pass(1000);
     assert.equal(sent.length, 0);
     assert.equal(room.value.lights.why, t('room.refused', { why: t('room.away') }));
+  });
+});
+
+describe('a panel that was opened', () => {
+  it('does not go back to what was asked before its line told something newer', async () => {
+    const line = new TransformStream(),
+      says = line.writable.getWriter();
+    let answer;
+    globalThis.fetch = (url) =>
+      url.endsWith('/events') ? Promise.resolve(new Response(line.readable)) : new Promise((done) => (answer = done));
+    const panel = openPanel('lobby', 'code');
+    const lit = (light_brightness) => ({ online: true, widgets: { light_brightness }, time: new Date().toISOString() });
+    says.write(new TextEncoder().encode(`event: values\ndata: ${JSON.stringify(lit('230'))}\n\n`));
+    while (!panel.room.value.view) await new Promise(setImmediate);
+    answer(new Response(JSON.stringify(lit('0')), { headers: { 'Content-Type': 'application/json' } }));
+    for (let i = 0; i < 20; i++) await new Promise(setImmediate);
+    assert.equal(panel.room.value.view.widgets.light_brightness, '230');
+    panel.end();
+    says.close();
   });
 });
 
