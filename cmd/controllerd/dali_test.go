@@ -133,6 +133,30 @@ func TestDALILine(t *testing.T) {
 				t.Error("address 77 was accepted")
 			}
 		})
+		h.part("shows who was told last, and no other", func() {
+			for gear := range 8 { // faster than any of them has shown itself
+				if err := h.daemon.core.Identify(t.Context(), "line", fmt.Sprint(gear)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(15 * time.Second)
+			frames, err := h.building.Log("line", 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, others := 0, 0
+			for _, f := range frames {
+				switch {
+				case f.Hex == "0f25": // IDENTIFY DEVICE to short address 7
+					last++
+				case last > 0 && strings.HasSuffix(f.Hex, "25"):
+					others++
+				}
+			}
+			if last < 10 || others > 2 {
+				t.Errorf("after gear 7 was told to show itself it was told so %d times, others %d times", last, others)
+			}
+		})
 	})
 }
 

@@ -139,14 +139,11 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 	inspect(t, tab, "demo-home-390-light-en")
 
 	// A user for programs, and a program.
-	choose := func(selector, value string) {
-		tab.Wait(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find(o => o.value === %[2]q || o.text === %[2]q).value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
-	}
 	tab.Go(d.Controller.URL + "/more/users")
 	tab.Press("Add user")
 	tab.Type("dialog input[name=username]", "building_os")
 	tab.Type("dialog input[name=password]", "a program's password")
-	choose("dialog select", "api_service")
+	pick(tab, "dialog select", "api_service")
 	tab.Keys("\r")
 	tab.WaitText("building_os can log in now")
 	curl := func(args ...string) string {
@@ -183,11 +180,11 @@ func TestSoakWalkOnTheDemo(t *testing.T) {
 		tab.WaitText(fmt.Sprintf("%d of 10 named", i))
 		tab.Type("input[name=name]", fmt.Sprint("Found ", i+1))
 		if i == 0 {
-			choose("select", "new")
+			pick(tab, "select", "new")
 			tab.Type("input[name=other]", "Gallery")
 		} else {
 			tab.Wait(`[...document.querySelectorAll("option")].some(o => o.text === "Gallery")`)
-			choose("select", "Gallery")
+			pick(tab, "select", "Gallery")
 		}
 		tab.Press("Next")
 	}

@@ -47,14 +47,20 @@ func box(t *testing.T, site string) *house {
 	h.site = appliance.Site{Name: "Box"}
 	h.fillStore()
 	h.site.Buses = buses
-	h.devices = t.TempDir()
-	for _, b := range buses {
+	h.plugAll()
+	h.serve()
+	return h
+}
+
+// plugAll gives all adapters their names.
+func (h *house) plugAll() {
+	h.t.Helper()
+	h.devices = h.t.TempDir()
+	for _, b := range h.site.Buses {
 		if !strings.Contains(b.Port, "://") {
 			h.plug(b.Name)
 		}
 	}
-	h.serve()
-	return h
 }
 
 // adapter is the name by which the daemon knows the adapter of a bus.

@@ -14,14 +14,20 @@ import (
 	"svc.internal/controller/shelf/ui/uitest"
 )
 
-// demoHouse is the building of make run.
-func demoHouse(t *testing.T) *house {
+// demoSite is the site file of make run, at any free ports.
+func demoSite(t *testing.T) string {
 	t.Helper()
 	site, err := os.ReadFile("../../demo/site.yaml.in")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, strings.NewReplacer("@RUN@", "@DIR@", "@PORT_OFFICES@", "0", "@PORT_ANNEX@", "0").Replace(withPlans(t, string(site))))
+	return strings.NewReplacer("@RUN@", "@DIR@", "@PORT_OFFICES@", "0", "@PORT_ANNEX@", "0").Replace(withPlans(t, string(site)))
+}
+
+// demoHouse is the building of make run.
+func demoHouse(t *testing.T) *house {
+	t.Helper()
+	h := newHouse(t, demoSite(t))
 	for _, c := range []struct{ path, body string }{ // an evening in that building
 		{"channelControl", `{"targetType":2,"targetId":1,"command":"DIM","dimLevel":65}`},
 		{"channelControl", `{"targetType":2,"targetId":3,"command":"DIM","dimLevel":40}`},

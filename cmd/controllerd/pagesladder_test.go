@@ -19,14 +19,59 @@ import (
 type phone struct {
 	*uitest.Tab
 	taps, fields int
+	scrolled     float64 // windows
 }
 
-func (p *phone) press(text string) { p.taps++; p.Press(text) }
+// touch taps on what a JavaScript expression finds.
+func (p *phone) touch(element string) { p.taps++; p.scrolled += p.Thumb(element) }
+
+// press taps on the button or link with a text, exactly.
+func (p *phone) press(text string) {
+	p.touch(fmt.Sprintf(`[...(document.querySelector("dialog[open]") || document).querySelectorAll("a,button,summary")].find(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q && e.getClientRects().length)`, text))
+}
 
 // choose taps on what a label says.
 func (p *phone) choose(text string) {
-	p.taps++
-	p.Wait(fmt.Sprintf(`(e => e && (e.click(), true))([...document.querySelectorAll("label")].find(l => l.innerText.includes(%q)))`, text))
+	p.touch(fmt.Sprintf(`[...document.querySelectorAll("label")].find(l => l.innerText.includes(%q))`, text))
+}
+
+// pick chooses of a list: a tap opens it, a second one chooses.
+func (p *phone) pick(selector, value string) { p.taps += 2; pick(p.Tab, selector, value) }
+
+// pick chooses of a list what has a value or a text.
+func pick(tab *uitest.Tab, selector, value string) {
+	tab.Wait(fmt.Sprintf(`(() => { const s = document.querySelector(%q); s.value = [...s.options].find(o => o.value === %[2]q || o.text === %[2]q).value; return s.dispatchEvent(new Event("change", {bubbles: true})); })()`, selector, value))
+}
+
+// claim makes the first user of a controller.
+func (p *phone) claim(t *testing.T, address, dataDir string) {
+	t.Helper()
+	code, err := os.ReadFile(filepath.Join(dataDir, api.ClaimFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Go(address)
+	p.fill("input[name=code]", strings.TrimSpace(string(code)))
+	p.fill("input[name=password]", housePassword)
+	p.press("Claim this controller")
+}
+
+// addBus adds a bus at an adapter, by the name of that, or at the address of a gateway, once it was found out what is there.
+func (p *phone) addBus(at, name string) {
+	p.press("Add a bus")
+	if strings.Contains(at, ":") {
+		p.choose("A gateway in the network")
+		p.fill("input[name=address]", at)
+	} else {
+		p.choose(at)
+	}
+	p.press("Find out")
+	for began := time.Now(); time.Since(began) < 6*time.Minute && !uitest.Eval[bool](p.Tab, `!!document.querySelector("input[name=name]")`); { // that is what it may take
+		time.Sleep(100 * time.Millisecond)
+	}
+	p.fill("input[name=name]", name)
+	p.press("Add this bus")
+	p.WaitText("New devices on " + name)
 }
 
 func (p *phone) fill(selector, text string) { p.fields++; p.Type(selector, text) }
@@ -53,14 +98,7 @@ func TestABuildingIsCommissionedFromAPhone(t *testing.T) {
 	p := &phone{Tab: uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})}
 	began := time.Now()
 
-	code, err := os.ReadFile(filepath.Join(h.dataDir, api.ClaimFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Go(h.url + "/")
-	p.fill("input[name=code]", strings.TrimSpace(string(code)))
-	p.fill("input[name=password]", housePassword)
-	p.press("Claim this controller")
+	p.claim(t, h.url, h.dataDir)
 	p.press("To the buses")
 	p.press("Add a bus")
 

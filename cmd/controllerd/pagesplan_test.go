@@ -96,12 +96,19 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 		return len(s) == 4 && s[0].Cluster == 1 && s[0].X > .48 && s[0].X < .52 && s[0].Y > .23 && s[0].Y < .27
 	})
 	desk.Wait(`document.querySelector(".title .sub").innerText === "4 things on the plan"`)
+	tab.WaitText("Tap where Cellar stands") // the next of the list; what stands there can be dragged meanwhile
 	from, to := onPlan(tab, .25, .5), onPlan(tab, .25, .8)
 	tab.Touch(from, uitest.Point{X: from.X, Y: from.Y + 12}, uitest.Point{X: to.X, Y: (from.Y + to.Y) / 2}, to)
 	h.await(uitest.Patience, "the lamp at its new place", func() bool { s := h.spots(0); return s[2].Node == 1 && s[2].Y > .77 && s[2].Y < .83 })
+	tab.WaitText("Tap where Cellar stands")
 	inspect(t, tab, "arrange-360-light-en")
 	tab.Press("Undo")
 	h.await(uitest.Patience, "the lamp where it was", func() bool { s := h.spots(0); return s[2].Node == 1 && s[2].Y == .5 })
+	tab.Press("Enough")
+	tab.WaitText("Drag what stands on the plan")
+	if uitest.Eval[bool](tab, `[...document.querySelectorAll(".pick")].some(b => b.innerText.trim() === "Motor")`) {
+		t.Error("the motor of a shade is to be placed beside its shade")
+	}
 
 	// Another floor gets a picture that is far too large, and made smaller here.
 	desk.Go(h.url + "/plan?floor=Attic")

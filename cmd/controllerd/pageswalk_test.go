@@ -233,7 +233,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 }
 
 // watch is a person before a shade that is measured, who presses when it came to stand, or did not begin to move within two seconds.
-func watch(tab *uitest.Tab, stands func() bool) {
+func watch(tab *uitest.Tab, stands func() bool) (taps int) {
 	reads := func(text string) bool {
 		return strings.Contains(uitest.Eval[string](tab, "document.body.innerText"), text)
 	}
@@ -242,9 +242,11 @@ func watch(tab *uitest.Tab, stands func() bool) {
 		switch {
 		case reads("May the next run begin?"):
 			tab.Press("Begin")
+			taps++
 			asked = time.Time{}
 		case reads("Shall the new times replace the old ones?"):
 			tab.Press("Take the new times")
+			taps++
 			tab.WaitText("Measured and saved")
 		case !reads("It stands"):
 			asked = time.Time{}
@@ -254,10 +256,12 @@ func watch(tab *uitest.Tab, stands func() bool) {
 			asked = time.Now()
 		case time.Since(asked) > 2*time.Second:
 			tab.Press("It stands")
+			taps++
 			asked = time.Time{}
 		}
 	}
 	tab.WaitText("Measured and saved")
+	return taps
 }
 
 // TestPagesWithoutTheController: what one sees when it is gone, and when it is back.

@@ -60,6 +60,11 @@ nodes:
 		if s.code != 0 || !strings.Contains(s.out, "does not say which gear is behind it: enter the gear yourself, such as 2/1.0") {
 			t.Errorf("exit code %d\n%s%s", s.code, s.out, s.err)
 		}
+		for _, f := range h.strangers("net", "--last", "4") {
+			if gear := strings.Contains(f.Address, "/"); gear != (f.Lights == 1) {
+				t.Errorf("%s at %s has %d lights to show itself by", f.Kind, f.Address, f.Lights)
+			}
+		}
 		site := h.imported(draft)
 		want := map[string][]string{"1/0": nil, "1/63": nil, "3/17": nil}
 		checkGear(t, site, want)

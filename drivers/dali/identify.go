@@ -43,11 +43,11 @@ func (d *Driver) Identify(address string) (appliance.Exchange, error) {
 				return appliance.Result{Sent: sent}, fmt.Errorf("gear %d: %w", short, err)
 			}
 			select {
-			case d.shows <- show:
-				return appliance.Result{Sent: sent}, nil
+			case <-d.shows: // whoever looks at this one has seen that one
 			default:
-				return appliance.Result{Sent: sent}, fmt.Errorf("gear %d: %w: others are still showing themselves", short, appliance.ErrBusy)
 			}
+			d.shows <- show
+			return appliance.Result{Sent: sent}, nil
 		},
 	}, nil
 }
@@ -65,8 +65,8 @@ func canShow(a Answer) error {
 	return nil
 }
 
-// showLoop lets gear that was told to show itself go on doing so, one after the
-// other, until ctx ends.
+// showLoop lets gear that was told to show itself go on doing so, until another is
+// told to, or ctx ends.
 func (d *Driver) showLoop(ctx context.Context) {
 	for {
 		select {
@@ -78,12 +78,12 @@ func (d *Driver) showLoop(ctx context.Context) {
 	}
 }
 
-// keepShowing ends after identifyTimes, or when the line is lost.
+// keepShowing ends after identifyTimes, when another gear is to show itself, or when the line is lost.
 func (d *Driver) keepShowing(ctx context.Context, show Send) {
 	ctx, cancel := context.WithTimeout(ctx, (identifyTimes+1)*identifyEach)
 	defer cancel()
 	for range identifyTimes {
-		if line.Wait(ctx, identifyEach) != nil {
+		if line.Wait(ctx, identifyEach) != nil || len(d.shows) > 0 {
 			return
 		}
 		if _, err := d.Transmit(ctx, show); err != nil && ctx.Err() == nil {

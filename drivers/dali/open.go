@@ -35,7 +35,7 @@ func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error
 		return appliance.Opened{}, err
 	}
 	d := &Driver{
-		name: cfg.Bus.Name, options: options, log: cfg.Log, byRef: make(map[appliance.Ref]*gear), shows: make(chan Send, 4),
+		name: cfg.Bus.Name, options: options, log: cfg.Log, byRef: make(map[appliance.Ref]*gear), shows: make(chan Send, 1),
 		wire: &wire{name: cfg.Bus.Name, line: l, gw: gw, timeout: options.timeout(), window: options.answerWait, heardGroups: heard, turn: make(chan struct{}, 1)},
 	}
 	out := appliance.Opened{

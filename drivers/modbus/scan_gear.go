@@ -83,6 +83,7 @@ func (g *guesser) gearAt(p *Profile, line, short int, gateway appliance.Found) {
 	present := p.Gear.Present
 	f := appliance.Found{
 		Address: p.gearAddress(g.unit, line, short), Kind: p.Name, Finding: gateway.Finding, Line: gateway.Line, Advice: gateway.Advice,
+		Lights: len(p.lights),
 	}
 	switch x := g.cellAt(&present.At, line, short); {
 	case x == nil && g.search.over():

@@ -333,6 +333,26 @@ func (tab *Tab) Press(text string) {
 	tab.press(fmt.Sprintf(`[...document.querySelectorAll("a,button,summary,[role=switch]")].filter(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q)`, text))
 }
 
+// Thumb touches what a JavaScript expression finds with a finger, once it can be pressed, stands still and nothing lies over it.
+// It tells how far one had to scroll for that, in windows.
+func (tab *Tab) Thumb(element string) (scrolled float64) {
+	tab.t.Helper()
+	tab.Wait(fmt.Sprintf(`((e) => {
+  if (!(%s)(e)) return window.thumb = undefined;
+  let r = e.getBoundingClientRect();
+  const began = r.top, bars = [...document.querySelectorAll(".topbar, .tabs")].map((b) => b.getBoundingClientRect());
+  const hidden = r.top < 0 || r.bottom > innerHeight || bars.some((b) => b.height && r.bottom > b.top && r.top < b.bottom && !e.closest(".topbar, .tabs, dialog"));
+  const at = () => document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2);
+  if (hidden || !e.contains(at())) { e.scrollIntoView({block: "center"}); r = e.getBoundingClientRect(); }
+  const x = r.left + r.width / 2, y = r.top + r.height / 2, was = window.thumb;
+  window.thumb = e.contains(at()) ? {x, y, scrolled: (was?.scrolled || 0) + Math.abs(r.top - began) / innerHeight} : undefined;
+  return was && window.thumb && was.x === x && was.y === y;
+})(%s)`, usable, element))
+	at := Eval[map[string]float64](tab, `(() => { const t = window.thumb; window.thumb = undefined; return t; })()`)
+	tab.Touch(Point{at["x"], at["y"]})
+	return at["scrolled"]
+}
+
 // Submit presses the button that sends the open dialog, once it can be pressed.
 func (tab *Tab) Submit() {
 	tab.t.Helper()

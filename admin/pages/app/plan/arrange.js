@@ -1,4 +1,4 @@
-// What is to stand on a plan: a tray of what does not yet, to be dragged there, or chosen and put where one taps.
+// What is to stand on a plan: a tray of what does not yet, to be dragged there, or chosen and put where one taps, one after the other.
 import { html, useState } from '../../ui/lib.js';
 import { t, byName } from '../../ui/i18n.js';
 import { Icon } from '../../ui/icons.js';
@@ -12,13 +12,18 @@ export function Tray({ plan, floor, hand, onHand, onDrop, drop }) {
   const [pulled, setPulled] = useState(null);
   const there = new Set(plan.spots.map(keyOf));
   const own = new Set([...floor.clusters.map((id) => 'c' + id), ...floor.clusters.flatMap((id) => membersOf(id))]);
+  const driven = new Set(house.shades.all().map((s) => s.node)); // motors: their shades stand there
   const things = [
     ...house.clusters.all().map((c) => ({ key: 'c' + c.id, name: c.name })),
-    ...house.nodes.all().map((n) => ({ key: 'n' + n.id, name: n.name })),
+    ...house.nodes
+      .all()
+      .filter((n) => n.tag !== 'PERIPHERAL' || !driven.has(n.id))
+      .map((n) => ({ key: 'n' + n.id, name: n.name })),
     ...house.shades.all().map((s) => ({ key: 's' + s.id, name: s.name })),
   ].filter((x) => !there.has(x.key) && x.name.toLowerCase().includes(q.toLowerCase()));
   const rank = (x) => (own.has(x.key) ? 0 : 2) + (x.key[0] === 'c' ? 0 : 1);
   things.sort((a, b) => rank(a) - rank(b) || byName(a, b));
+  drop.next = (key) => things[things.findIndex((x) => x.key === key) + 1]?.key || '';
   const pull = (e, x) => {
     if (e.button) return;
     e.preventDefault();

@@ -117,7 +117,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
     const p = pointOf(e);
     at.fingers.set(e.pointerId, { start: p, p });
     at.moved = at.fingers.size > 1;
-    at.held = at.onMove && at.fingers.size === 1 && !at.hand && under(p)[0];
+    at.held = at.onMove && at.fingers.size === 1 && under(p)[0];
   };
   const move = (e) => {
     const f = at.fingers.get(e.pointerId);

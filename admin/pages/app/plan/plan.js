@@ -74,7 +74,7 @@ export default function PlanPage() {
   const [arranging, setArranging] = useState(null); // the module, while things are arranged
   const [hand, setHand] = useState('');
   const [making, setMaking] = useState(null);
-  const drop = useRef({}).current;
+  const drop = useRef(/** @type {{ next?: (key: string) => string }} */ ({})).current; // what board and tray tell each other
   const card = useRef(null);
   const name = at?.name;
   useEffect(() => {
@@ -115,6 +115,7 @@ export default function PlanPage() {
       <//>`;
   const here = floor?.name === name ? floor : null;
   const plan = here?.plan;
+  const inHand = hand && thingOf(spotOf(hand)).record;
   const choose = (keys, focus) => {
     setChosen(keys);
     if (focus) setTimeout(() => card.current?.focus(), 0);
@@ -123,8 +124,9 @@ export default function PlanPage() {
   const move = async (key, spot) => {
     const was = plan.spots.find((s) => keyOf(s) === key);
     const put = { ...spotOf(key), ...spot };
-    setHand('');
-    setChosen([key]);
+    const next = key === hand ? drop.next(key) : hand; // what is dragged meanwhile takes nobody's turn
+    setHand(next);
+    setChosen(next ? [] : [key]);
     try {
       await send({ place: [put] });
       done(t('floor.placed', { name: thingOf(put).record?.name || '' }), () => send(was ? { place: [was] } : { remove: [put] }));
@@ -183,9 +185,13 @@ export default function PlanPage() {
                       ${t(arranging ? 'floor.arranged' : 'floor.arrange')}
                     </button>`}
                 <//>
-                <p class="sub legend">
-                  ${arranging ? t(hand ? 'floor.tap' : 'floor.drag') : t('floor.legend')}
-                </p>
+                ${inHand
+                  ? html`
+                    <p class="row" role="status">
+                      <span class="grow">${t('floor.tap', { name: inHand.name })}</span>
+                      <button type="button" class="button quiet" onClick=${() => setHand('')}>${t('floor.enough')}</button>
+                    </p>`
+                  : html`<p class="sub legend">${t(arranging ? 'floor.drag' : 'floor.legend')}</p>`}
               </div>`
             : html`
               <${Empty} icon="plan" text=${t('floor.none')}>

@@ -19,6 +19,7 @@ export default {
     "Tasten: Umschalt und ein Pfeil.",
   "floor.end": "Stockwerk entfernen",
   "floor.end.text": "Sein Plan geht mit. Seine Räume bleiben, auf keinem Stockwerk.",
+  "floor.enough": "Genug",
   "floor.farther": "Kleiner",
   "floor.large": "Das Bild hat mehr als 512 KiB und kann hier nicht kleiner werden. Speichern Sie es mit weniger Einzelheiten.",
   "floor.legend":
@@ -44,7 +45,7 @@ export default {
   "floor.silent": "keine Antwort",
   "floor.silent.n": {"one": "{n} antwortet nicht", "other": "{n} antworten nicht"},
   "floor.sub": {"one": "{n} Ding auf dem Plan", "other": "{n} Dinge auf dem Plan"},
-  "floor.tap": "Tippen Sie dorthin, wo es ist. Mit Tasten: Enter setzt es in die Mitte.",
+  "floor.tap": "Tippen Sie dorthin, wo {name} ist. Mit Tasten: Enter setzt es in die Mitte.",
   "floor.tray": {"one": "{n} nicht auf diesem Plan", "other": "{n} nicht auf diesem Plan"},
   "floor.tray.more": {"one": "{n} weiteres: Suchen Sie danach.", "other": "{n} weitere: Suchen Sie danach."},
   "floor.unknown": "unbekannt",

@@ -19,6 +19,7 @@ export default {
     "arrow.",
   "floor.end": "Remove the floor",
   "floor.end.text": "Its plan goes with it. Its rooms stay, on no floor.",
+  "floor.enough": "Enough",
   "floor.farther": "Zoom out",
   "floor.large": "The picture is larger than 512 KiB, and cannot be made smaller here. Save it with less detail.",
   "floor.legend":
@@ -44,7 +45,7 @@ export default {
   "floor.silent": "no answer",
   "floor.silent.n": {"one": "{n} does not answer", "other": "{n} do not answer"},
   "floor.sub": {"one": "{n} thing on the plan", "other": "{n} things on the plan"},
-  "floor.tap": "Tap where it stands. With keys: Enter puts it into the middle.",
+  "floor.tap": "Tap where {name} stands. With keys: Enter puts it into the middle.",
   "floor.tray": {"one": "{n} not on this plan", "other": "{n} not on this plan"},
   "floor.tray.more": {"one": "{n} more: search for it.", "other": "{n} more: search for them."},
   "floor.unknown": "unknown",
