@@ -320,7 +320,9 @@ func TestSoakABuildingByThumb(t *testing.T) {
 			if b == "annex" {
 				at = address(b)
 			}
+			began := time.Now()
 			w.addBus(at, b)
+			t.Logf("bus %s was there after %.0f s", b, time.Since(began).Seconds())
 		}
 	})
 	w.press("Buses")

@@ -24,6 +24,7 @@ buses:
   - {name: relays, driver: modbus, port: "@DIR@/relays"}
   - {name: motors, driver: sdn, port: "@DIR@/motors"}
   - {name: gear, driver: dali, port: "@DIR@/gear", options: {gateway: luba}}
+  - {name: hat, driver: dali, port: "@DIR@/hat", options: {gateway: atx}}
   - {name: stage, driver: dmx, port: "@DIR@/stage"}
   - {name: office, driver: modbus, port: "tcp://127.0.0.1:0"}
   - {name: server, driver: modbus, port: "rtu+tcp://127.0.0.1:0"}
@@ -34,6 +35,7 @@ nodes:
   - {id: 4, name: Spot, bus: stage, address: 1, profile: dmx-dimmer}
   - {id: 5, name: Dimmer, bus: office, address: 1, profile: wirenboard-wb-mdm3}
   - {id: 6, name: Dimmer 2, bus: server, address: 3, profile: wirenboard-wb-mdm3}
+  - {id: 7, name: Lamp 2, bus: hat, address: 0, profile: dali-dt6}
 shades:
   - {id: 5001, name: Blind, node: 1, output: 1, travelUp: 3s, travelDown: 3s}
   - {id: 5002, name: Roller, node: 2, output: 1, travelUp: 3s, travelDown: 3s}
@@ -160,6 +162,7 @@ func TestWhatIsOnAPortIsFoundOut(t *testing.T) {
 		"relays": {Driver: "modbus", Found: api.Found{Address: "5", Kind: "wirenboard-wb-mr6c"}},
 		"motors": {Driver: "sdn", Found: api.Found{Address: "06.00.01", Kind: "somfy-sdn-30dc"}},
 		"gear":   {Driver: "dali", Options: map[string]string{"gateway": "luba"}},
+		"hat":    {Driver: "dali", Options: map[string]string{"gateway": "atx"}},
 		"stage":  {Driver: "dmx"},
 		"office": {Driver: "modbus", Found: api.Found{Address: "1", Kind: "wirenboard-wb-mdm3"}},
 		"server": {Driver: "modbus", Found: api.Found{Address: "3", Kind: "wirenboard-wb-mdm3"}},
