@@ -305,7 +305,7 @@ func TestSoakABuildingByThumb(t *testing.T) {
 	part("claimed, and the first light named", func() {
 		w.claim(t, served.url, box.dataDir)
 		w.press("To the buses")
-		w.addBus(address("offices"), "offices")
+		w.addBus(t, address("offices"), "offices")
 		w.one("offices", "1/0")
 	})
 	if took := w.needed(); took > 3*time.Minute {
@@ -321,7 +321,7 @@ func TestSoakABuildingByThumb(t *testing.T) {
 				at = address(b)
 			}
 			began := time.Now()
-			w.addBus(at, b)
+			w.addBus(t, at, b)
 			t.Logf("bus %s was there after %.0f s", b, time.Since(began).Seconds())
 		}
 	})

@@ -57,7 +57,8 @@ func (p *phone) claim(t *testing.T, address, dataDir string) {
 }
 
 // addBus adds a bus at an adapter, by the name of that, or at the address of a gateway, once it was found out what is there.
-func (p *phone) addBus(at, name string) {
+func (p *phone) addBus(t *testing.T, at, name string) {
+	t.Helper()
 	p.press("Add a bus")
 	if strings.Contains(at, ":") {
 		p.choose("A gateway in the network")
@@ -66,9 +67,8 @@ func (p *phone) addBus(at, name string) {
 		p.choose(at)
 	}
 	p.press("Find out")
-	for began := time.Now(); time.Since(began) < 6*time.Minute && !uitest.Eval[bool](p.Tab, `!!document.querySelector("input[name=name]")`); { // that is what it may take
-		time.Sleep(100 * time.Millisecond)
-	}
+	// It may take minutes.
+	waitFor(t, 6*time.Minute, name+" found out", func() bool { return uitest.Eval[bool](p.Tab, `!!document.querySelector("input[name=name]")`) })
 	p.fill("input[name=name]", name)
 	p.press("Add this bus")
 	p.WaitText("New devices on " + name)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/sim"
@@ -24,6 +25,27 @@ func motorsSite(n int) string {
 		fmt.Fprintf(&shades, "  - {name: Shade %d, node: Motor %d, output: 1, travelUp: 24s, travelDown: 22s}\n", i+1, i+1)
 	}
 	return "buses:\n  - {name: tower, driver: sdn, port: \"@DIR@/tower\"}\nnodes:\n" + nodes.String() + "shades:\n" + shades.String()
+}
+
+// Where two dozen motors answer at once, it is found out what they are: nearly all of their answers collide.
+func TestACrowdOfMotorsIsFoundOut(t *testing.T) {
+	t.Parallel()
+	bareInBubble(t, motorsSite(24), func(t *testing.T, h *house) {
+		port := h.port("tower")
+		h.tokens = map[string]string{}
+		h.site = appliance.Site{Name: "Box"}
+		h.fillStore()
+		h.serve()
+		for range 10 {
+			began := time.Now()
+			if s := h.typed("bus", "find-out", port); s.code != 0 || !strings.Contains(s.out, "--driver sdn") {
+				t.Fatalf("exit code %d\n%s%s", s.code, s.out, s.err)
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("it took %v", took)
+			}
+		}
+	})
 }
 
 // TestScanMissesNoMotor finds all motors of a line that no site knows, though their

@@ -88,15 +88,26 @@ func (d *Driver) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] {
 
 func byAddress(a, b Address) int { return slices.Compare(a[:], b[:]) }
 
-// findOutCalls to everybody tell whether there are motors: many answer at once, so that not every
-// call brings an answer that can be read.
-const findOutCalls = 4
+const (
+	// findOutCalls to everybody tell whether there are motors: many answer at once, so that not every
+	// call brings an answer that can be read.
+	findOutCalls = 4
+	// crowdCalls are the most where something answers and none of it can be read, as of two dozen motors.
+	crowdCalls = 40
+)
 
-// findOut calls everybody until a motor answers.
+// findOut calls everybody until a motor answers, and one type after the other where many do at once.
 func (s *search) findOut() {
-	for s.round < findOutCalls && len(s.known) == 0 && !s.Over() {
+	for s.round < findOutCalls || s.heard.noise > 0 && s.round < crowdCalls {
+		if len(s.known) > 0 || s.Over() {
+			return
+		}
+		t := NodeType(0)
+		if s.round >= findOutCalls {
+			t = searchTypes[s.round%len(searchTypes)]
+		}
 		s.round++
-		s.call(0)
+		s.call(t)
 	}
 }
 
