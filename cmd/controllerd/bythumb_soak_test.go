@@ -174,11 +174,16 @@ func (w *thumb) one(bus, address string) {
 // many names devices at once, each of which showed itself.
 func (w *thumb) many(bus, way string, addresses ...string) {
 	w.t.Helper()
-	w.press("Several at once")
+	for open := false; !open; { // a thumb that missed taps again
+		w.press("Several at once")
+		for began := time.Now(); !open && time.Since(began) < 3*time.Second; {
+			open = uitest.Eval[bool](w.Tab, `!!document.querySelector("button.main")`)
+		}
+	}
 	names, cluster := w.names(bus, addresses[0])
 	w.fill("input[name=name]", names[0])
 	w.into(cluster)
-	if uitest.Eval[bool](w.Tab, fmt.Sprintf(`(s => s && s.value !== %q)(document.querySelector("select[name=way]"))`, way)) {
+	if uitest.Eval[bool](w.Tab, fmt.Sprintf(`!!(s => s && s.value !== %q)(document.querySelector("select[name=way]"))`, way)) {
 		w.pick("select[name=way]", way)
 	}
 	for _, a := range addresses {
