@@ -95,7 +95,8 @@ func (l *Jobs) Start(about appliance.Job, work JobWork) (appliance.Job, error) {
 	return j.Job, nil
 }
 
-// forget drops the oldest of those that are over; l.mu is held.
+// forget drops the oldest of those that are over; l.mu is held. Who names a hundred devices has each show itself, and
+// needs what the scan found until the last: that goes after them.
 func (l *Jobs) forget() {
 	over := 0
 	for _, j := range l.list {
@@ -103,13 +104,15 @@ func (l *Jobs) forget() {
 			over++
 		}
 	}
-	for i := 0; over > jobsKept && i < len(l.list); {
-		if !l.list[i].State.Over() {
-			i++
-			continue
+	for _, shown := range []bool{true, false} {
+		for i := 0; over > jobsKept && i < len(l.list); {
+			if j := l.list[i]; !j.State.Over() || shown && j.Kind != appliance.JobIdentify {
+				i++
+				continue
+			}
+			l.list = slices.Delete(l.list, i, i+1)
+			over--
 		}
-		l.list = slices.Delete(l.list, i, i+1)
-		over--
 	}
 }
 
