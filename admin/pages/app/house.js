@@ -201,7 +201,9 @@ function change(c) {
 export function noteJob(j) {
   const old = house.jobs.peek().find((x) => x.id === j.id);
   const whole = old && !j.items ? { ...j, items: old.items } : j;
-  house.jobs.value = old ? house.jobs.peek().map((x) => (x.id === j.id ? whole : x)) : [whole, ...house.jobs.peek()].filter((x, i) => i < 64 || x.kind !== 'identify');
+  house.jobs.value = old
+    ? house.jobs.peek().map((x) => (x.id === j.id ? whole : x))
+    : [whole, ...house.jobs.peek()].filter((x, i) => i < 64 || x.kind !== 'identify');
 }
 
 // A new version of the program has new pages: take them when nobody is in the middle of something.
