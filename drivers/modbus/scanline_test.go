@@ -113,8 +113,8 @@ func TestWhatAScanTellsOfALine(t *testing.T) {
 			"6 silent| []| |0 0 false []|does not answer|check its power, its connector, its address and its bit rate and parity (--all-settings tries others)",
 			"9 |ecodim-dali-gw2 []| |0 0 true []|is the ECOdim DALI GW2, gateway from Modbus RTU to one DALI line that the site says|",
 			"9/1 silent| []| |0 0 false []|the gateway says that this gear does not answer|check its mains and its place on the DALI line",
-			"9/2 |ecodim-dali-gw2 []| |0 0 false [1 9]|DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9|",
-			"9/7 |ecodim-dali-gw2 []| |0 0 false []|DALI gear, at 100 %, THE GEAR HAS FAILED, its groups cannot be read|",
+			"9/2 |ecodim-dali-gw2 []| |1 0 false [1 9]|DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9|",
+			"9/7 |ecodim-dali-gw2 []| |1 0 false []|DALI gear, at 100 %, THE GEAR HAS FAILED, its groups cannot be read|",
 			"12 | []| |0 0 false []|answers, and is none of the devices there are profiles for|",
 			"14 late| []| |0 0 false []|answers after 299ms, when nobody waits for it any more|give its node the option responseTimeout: 500ms; a scan of a bus that has this option tells what it is",
 		}

@@ -201,9 +201,10 @@ function change(c) {
 export function noteJob(j) {
   const old = house.jobs.peek().find((x) => x.id === j.id);
   const whole = old && !j.items ? { ...j, items: old.items } : j;
-  house.jobs.value = old
-    ? house.jobs.peek().map((x) => (x.id === j.id ? whole : x))
-    : [whole, ...house.jobs.peek()].filter((x, i) => i < 64 || x.kind !== 'identify');
+  const all = old ? house.jobs.peek().map((x) => (x.id === j.id ? whole : x)) : [whole, ...house.jobs.peek()];
+  // the oldest device that showed itself goes first: what a scan found is still being named
+  if (all.length > 64) all.splice(all.findLastIndex((x, i) => i > 0 && x.kind === 'identify'), 1);
+  house.jobs.value = all;
 }
 
 // A new version of the program has new pages: take them when nobody is in the middle of something.

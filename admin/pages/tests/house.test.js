@@ -146,6 +146,8 @@ describe('a job', () => {
     for (let i = 0; i < 80; i++) tellJob({ id: `j${i}`, state: 'queued' });
     assert.equal(house.jobs.value.length, 64);
     assert.equal(house.jobs.value[0].id, 'j79');
+    for (let i = 0; i < 80; i++) tellJob({ id: `i${i}`, kind: 'identify', state: 'queued' });
+    assert.deepEqual([house.jobs.value.length, house.jobs.value[0].id, house.jobs.value[63].id], [64, 'i79', 'j17']);
   });
 });
 
