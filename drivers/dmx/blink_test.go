@@ -1,6 +1,7 @@
 package dmx
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,4 +55,20 @@ func TestManyIdentifiedStop(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A lamp is told to show itself by any of its slots, the last of a universe included; what is no slot, or nobody's, is refused.
+func TestLampsAreIdentifiedByTheirSlots(t *testing.T) {
+	t.Parallel()
+	p := newPlug(t, mustWidget(t, dmxsim.Config{}))
+	p.put()
+	d := openDriver(t, p, nil, appliance.Node{ID: 1, Name: "Wash", Address: "509", Profile: "dmx-rgbw"})
+	for address, want := range map[string]string{
+		"509": "", "512": "", "508": "no lamp of this site uses it", "0": "want a slot", "513": "want a slot", "wash": "want a slot",
+	} {
+		switch _, err := d.Identify(address); {
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+	}
 }
