@@ -253,14 +253,14 @@ func TestPortsAreThoseThatAreThere(t *testing.T) {
 		}
 		return on
 	}
-	h.await(time.Minute, "four adapters", func() bool { return len(ports()) == 4 })
+	h.await(time.Minute, "five adapters", func() bool { return len(ports()) == 5 })
 	name, driver, port := "Shades", "sdn", h.adapter("motors")
 	h.door(http.StatusCreated, http.MethodPost, "/buses", api.BusEdit{Name: &name, Driver: &driver, Port: &port}, nil)
 	if got := ports()["Test motors"]; got != name {
 		t.Errorf("on the adapter of %s is %q; %v", name, got, ports())
 	}
 	h.unplug("stage")
-	h.await(time.Minute, "three adapters", func() bool { return len(ports()) == 3 })
+	h.await(time.Minute, "four adapters", func() bool { return len(ports()) == 4 })
 }
 
 // A device is divided into lights and shades and back again: each obeys, and IDs are what they were.

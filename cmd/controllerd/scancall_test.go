@@ -63,7 +63,7 @@ nodes:
 	}
 	// To whom the bus is new, the device is too.
 	port := h.site.Buses[0].Port
-	s = d.run("bus", "scan", "--port", port, "--baud", "115200", "--parity", "even", "--last", "2", "--json", "--site", draft)
+	s = d.run("bus", "scan", "--port", port, "--baud", "115200", "--parity", "even", "--last", "2", "--option", "responseTimeout=2s", "--json", "--site", draft)
 	var list []api.Found
 	if err := json.Unmarshal([]byte(s.out), &list); err != nil || len(list) != 1 {
 		t.Errorf("standard output is %q, want one device as JSON (%v)", s.out, err)

@@ -426,7 +426,7 @@ func TestScanThatFindsOutWhetherAGatewayIsThere(t *testing.T) {
 	for said, row := range map[string]struct {
 		told  string
 		asked int
-	}{"N": {"a DALI gateway, which confirms what it is asked", 3}, "K": {"", 1}} {
+	}{"N": {"a DALI gateway, which confirms what it is asked", 4}, "K": {"", 2}} {
 		synctest.Test(t, func(t *testing.T) {
 			asked := 0
 			d := running(t, 0, func(string) string { asked++; return said })
