@@ -150,22 +150,12 @@ func TestThePanelOnItsWall(t *testing.T) {
 		w.screens[name].Go(w.url + "/panel/lobby#code=" + code)
 	}
 	one, other := w.screens["1280-light"], w.screens["390-dark"]
-	do := func(c appliance.Command) {
-		t.Helper()
-		eventually(t, "it is done", func() bool { // a busy machine may not come to it within a command's time
-			e, err := w.core.Do(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return e.OK()
-		})
-	}
 	room := appliance.Target{Scope: appliance.InCluster, ID: 1}
 
 	// In order: levels differ, shades on their way.
-	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: 90})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 3}, Level: 90})
 	w.says("one", "lights", "1 of 6 on, at 90%")
-	do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
 	w.says("differ", "lights", "2 of 6 on, 20% to 90%")
 	one.Press("One third")
 	one.Wait(`document.querySelector("[data-of=shades] .state").innerText.includes("to 33% open")`)
@@ -215,7 +205,7 @@ func TestThePanelOnItsWall(t *testing.T) {
 	w.says("mended", "lights", "6 lights")
 
 	// A controller that hangs: nothing is heard of a tap, which is said, and undone.
-	do(appliance.Command{Kind: appliance.LightLevel, Target: room, Level: 40})
+	w.do(appliance.Command{Kind: appliance.LightLevel, Target: room, Level: 40})
 	w.says("before", "lights", "40%")
 	w.frozen.Store(true)
 	if ms := heardWithin(one, "The building did not answer in time."); ms > 20_000 {
