@@ -66,7 +66,7 @@ var toldRooms = []struct {
 // kind, of which a gateway falls silent and a motor gets stuck in the middle: what is told of each, at once and of its end, in each
 // of the three words, is what the simulated hardware did. SOAK=1 does so for fifty seeds, of a thousand orders each; SEED=n for one.
 func TestOrdersToldCampaign(t *testing.T) {
-	seeds, orders := []int64{1, 2}, int64(200)
+	seeds, orders := []int64{1, 2}, int64(100)
 	if soak() {
 		seeds, orders = nil, 1000
 		for seed := range int64(50) {
