@@ -51,8 +51,8 @@ func (r *rollCall) end() { r.junk = append(r.junk, r.rest...) }
 // roll is what came of several roll calls at one address.
 type roll struct {
 	calls, silent, clean, twice, garbled int
-	most                                 int // answers to one question
-	size                                 int // of an answer
+	several                              []int // answers of each question that had more than one
+	size                                 int   // of an answer
 	lengths                              []int
 	sample                               []byte
 }
@@ -103,13 +103,13 @@ const surelyNobody = 2
 
 func (r *roll) add(c *rollCall) {
 	r.calls++
-	r.most = max(r.most, c.frames)
 	if c.size > 0 {
 		r.size = c.size
 	}
 	switch {
 	case c.frames > 1:
 		r.twice++
+		r.several = append(r.several, c.frames)
 	case c.frames == 1 && len(c.junk) <= stray:
 		r.clean++
 	case len(c.junk) > 0:
@@ -123,6 +123,10 @@ func (r *roll) add(c *rollCall) {
 
 // bad are the calls whose answers were not those of one device.
 func (r *roll) bad() int { return r.garbled + r.twice }
+
+// answers is how many the questions had that had several: the middle one's, since a late answer to the question before is one
+// too many.
+func (r *roll) answers() int { return slices.Sorted(slices.Values(r.several))[(len(r.several)-1)/2] }
 
 // somebody: there was an answer.
 func (r *roll) somebody() bool { return r.clean+r.twice > 0 }
@@ -165,13 +169,13 @@ func (r *roll) trouble(n byte, babble, noisy bool) (appliance.Found, bool) {
 	}
 	switch {
 	case r.twice > 0 && 2*r.twice >= answered:
-		f.Detail = fmt.Sprintf("%d DEVICES have this address: one question got %d answers, one after the other (%d of %d times)", r.most, r.most, r.twice, r.calls)
+		f.Detail = fmt.Sprintf("%d DEVICES have this address: one question got %d answers, one after the other (%d of %d times)", r.answers(), r.answers(), r.twice, r.calls)
 	case noisy || r.bad() < 2 || !many:
 		return appliance.Found{}, false
 	case r.twice > 0 || 2*r.longer() >= r.garbled:
 		f.Detail = fmt.Sprintf("SEVERAL DEVICES answer to this address at once: %d of %d answers cannot be read, such as % X", r.garbled, answered, clipBytes(r.sample))
 		if r.twice > 0 {
-			f.Detail += fmt.Sprintf("; and there were %d answers to one question", r.most)
+			f.Detail += fmt.Sprintf("; and there were %d answers to one question", r.answers())
 		}
 	default:
 		f.Finding = appliance.FoundDamaged

@@ -269,6 +269,12 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 			}
 			return []piece{{bytes: refuses(3, q)}, {after: ms, bytes: rtuFrame(3, []byte{q[1] | 0x80, 1})}}
 		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}},
+		{"two at one address, the second much later", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			return []piece{{bytes: refuses(3, q)}, {after: 10 * ms, bytes: rtuFrame(3, []byte{q[1] | 0x80, 1})}}
+		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}},
 		{"one of five damaged", nil, func(q []byte, n int) []piece {
 			switch {
 			case q[0] > 5:
