@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/sim"
 )
@@ -156,6 +157,7 @@ func (h *house) findOut(port string) foundOutJob {
 
 // Whatever is on a port, it is found out, and a bus made of the answer works without a restart.
 func TestWhatIsOnAPortIsFoundOut(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := box(t, boxSite)
 	for bus, want := range map[string]api.PortAnswer{
