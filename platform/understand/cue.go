@@ -255,7 +255,7 @@ func (s *sentence) settleCues(in []cue) []cue {
 			continue
 		case c.is("to") && c.is("open"): // auf 40 %
 			c.tags = []string{"open"}
-			if next.amount != nil || next.is("max", "min", "fully", "on", "off", "close", "color") {
+			if next.amount != nil || !next.apart && next.is("max", "min", "fully", "on", "off", "close", "color") {
 				c.tags = []string{"to"}
 			}
 		case (w == "right" && len(c.tags) == 0 || w == "way" && (len(out) == 0 || out[len(out)-1].amount == nil)) && next.is("up", "down", "open"), i == 0 && (w == "about" || w == "regarding" || w == "right" && next.apart && len(c.tags) == 0):

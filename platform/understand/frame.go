@@ -220,6 +220,7 @@ const (
 const (
 	Dark   = "dark"
 	Bright = "bright"
+	Sunny  = "sunny" // too bright, by the sun
 )
 
 // Manner is a set of what else the words say.

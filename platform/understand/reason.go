@@ -52,14 +52,14 @@ func (s *sentence) because(i int) int {
 	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the")
 	tells := i > 0 && s.t[i].apart && slices.Contains([]string{"i", "we", "ich", "wir"}, w) && slices.Contains([]string{"must", "need", "have", "want", "muss", "muessen", "will", "wollen", "moechte", "moechten"}, next)
 	leads = leads || tells
-	if !leads && (i > 0 || !s.means(i, "reason-first")) {
+	if !leads && (!s.fillerTo(i) || !s.means(i, "reason-first")) {
 		return 0
 	}
 	for k, verb := i+1, false; k < len(s.t); k++ {
 		w := s.t[k]
 		follows := therefore[w.stem] && k+1 < len(s.t) && (w.apart || s.orders(k+1))
 		switch {
-		case follows && (leads || verb), w.apart && leads:
+		case follows && (leads || verb), w.apart && leads, w.apart && verb && s.fillerTo(i) && s.ordersAfterFiller(k): // "the talk is over, lights on"
 			return k - i
 		case tells && takesBack[w.stem], w.used, digit(w.stem[0]), s.orders(k) && !verbal[w.stem], s.means(k, "if"), w.apart:
 			return 0
@@ -82,7 +82,7 @@ var therefore = wordSet("so therefore hence also deshalb deswegen darum drum dah
 var verbal = wordSet("machen brennt leuchtet laeuft kommt kommen geht like likes love loves mag moegen should needs must starts begins comes soll sollte muss muessen braucht brauchen")
 
 // finite are words that make a clause of a reason: "the meeting is over", but not "the meeting lights".
-var finite = wordSet("is are am was can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
+var finite = wordSet("is are am was were war waren can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
 
 // reading are verbs of what people do with light.
 var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")
@@ -107,6 +107,24 @@ func (s *sentence) reasonBegins(i int) bool {
 // orders reports whether a word may be of an order.
 func (s *sentence) orders(k int) bool {
 	return s.wordAt(k) != "out" && s.means(k, "light", "shade", "panel", "everything", "set", "flip", "give", "on", "off", "dim", "brighten", "open", "close", "shut", "raise", "lower", "increase", "reduce", "stop", "toggle", "if", "and", "level", "brighter", "dimmer", "up", "down", "later")
+}
+
+// fillerTo reports whether nothing but filler stands before a word: "right, that was all, …".
+func (s *sentence) fillerTo(i int) bool {
+	for k := range s.t[:i] {
+		if !s.means(k, "filler") && s.t[k].stem != "right" {
+			return false
+		}
+	}
+	return true
+}
+
+// ordersAfterFiller reports whether a word may be of an order, or only filler stands before one that may.
+func (s *sentence) ordersAfterFiller(k int) bool {
+	for k < len(s.t) && !s.orders(k) && s.means(k, "filler") {
+		k++
+	}
+	return k < len(s.t) && s.orders(k)
 }
 
 func length(n int, so bool) int {
@@ -148,10 +166,10 @@ var howBright = map[string]string{
 	"dark": Dark, "dim": Dark, "gloomy": Dark, "dunkel": Dark, "finster": Dark, "duester": Dark, "schummrig": Dark, "stockdunkel": Dark, "stockfinster": Dark, "daemmrig": Dark,
 }
 
-// grumble is what somebody says of the room around, and of nothing else: that it is [Dark] or [Bright] there, "it is far too dark in
+// grumble is what somebody says of the room around, and of nothing else: that it is [Dark], [Bright] or [Sunny] there, "it is far too dark in
 // here"; empty: something else.
 func (s *sentence) grumble() string {
-	how, said, strange := "", false, false
+	how, said, strange, sun := "", false, false, false
 	why := slices.Contains([]string{"why", "warum", "wieso", "weshalb"}, s.wordAt(0))
 	for i, w := range s.t {
 		if !w.used && !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) {
@@ -163,6 +181,7 @@ func (s *sentence) grumble() string {
 		if s.means(i, "sun") && s.has0("eye", "face", "auge", "gesicht") {
 			how, said = Bright, true
 		}
+		sun = sun || s.means(i, "sun")
 		if is := howBright[w.stem]; is != "" {
 			if how != "" && how != is {
 				return ""
@@ -176,6 +195,9 @@ func (s *sentence) grumble() string {
 	}
 	if s.named || s.asks && !why || !said || s.has0("nicht", "never", "nie", "kein", "no") {
 		return ""
+	}
+	if sun && how == Bright {
+		return Sunny
 	}
 	return how
 }

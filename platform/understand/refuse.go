@@ -115,6 +115,9 @@ var setters = wordSet("restart reboot reset update upgrade install delete remove
 func (s *sentence) denied(all []cue) *Unclear {
 	tries := 0
 	for i, c := range all {
+		if c.is("letbe") { // "do not touch the lights"
+			return &Unclear{Negated, []string{said(s.t, c.at, c.n)}}
+		}
 		if !c.is("not", "neither", "no") {
 			continue
 		}

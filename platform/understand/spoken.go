@@ -82,7 +82,7 @@ var hesitation = wordSet("actually uh um er erm hmm hm sorry aeh aehm oeh nein n
 
 // other reports whether two cues tell the same thing differently: "forty" and "fifty", "on" and "off".
 func (c cue) other(next cue) bool {
-	return c.amount != nil && next.amount != nil || c.is("on") && next.is("off") || c.is("off") && next.is("on") || c.is("up") && next.is("down") || c.is("down") && next.is("up")
+	return c.amount != nil && next.amount != nil || c.is("on") && next.is("off") || c.is("off") && next.is("on") || c.is("up") && next.is("down") || c.is("down") && next.is("up") || c.is("open") && next.is("close") || c.is("close") && next.is("open")
 }
 
 // takenBack marks what replaces the action before it, "on, no wait, off", and drops the words that say so, and a "no" or "sorry"
@@ -127,6 +127,18 @@ func Corrected(before, text string, now time.Time) (Frame, bool) {
 	return f, f.Topic == Order && (f.Unclear != nil && f.Unclear.Why != Words || len(f.Do) == 1 && len(was.Do) == 1 && f.Do[0].Kind == was.Do[0].Kind)
 }
 
+// Stops reports whether somebody says that something is to stop, and not what: "stop", "hold it, that's enough".
+func Stops(text string) bool {
+	t := cut(text)
+	return slices.ContainsFunc(t, func(w token) bool { return stopping[w.stem] }) && !slices.ContainsFunc(t, func(w token) bool { return !stopping[w.stem] && !aroundStop[w.stem] })
+}
+
+// stopping are words that stop what moves, and aroundStop what is said around them.
+var (
+	stopping   = wordSet("stop stopp stoppe stoppen halt hold freeze anhalten")
+	aroundStop = wordSet("please bitte it that s is this the there here right now ok okay good fine perfect thank danke enough wait moment so far das ist reicht reichen genug gut passt hier jetzt sofort mal doch es warte")
+)
+
 // correcting are words with which people correct themselves.
 var correcting = wordSet("no nope actually rather instead sorry meant mean correction nein ne nee doch lieber eher meinte meine sondern quatsch")
 
@@ -144,6 +156,7 @@ var leaving = wordSet("leave keep stay stays remain remains lass lasse lassen bl
 // leftAlone writes "…, but leave the corridor on" as "… except the corridor", where that is another state than the one that the rest
 // is brought to, or "as it is".
 func (s *sentence) leftAlone(all []cue) []cue {
+	all = s.leftFirst(all)
 	for from := 1; from < len(all); from++ {
 		joins := all[from].is("and", "except") && len(all[from].places) == 0
 		if !joins && !all[from].apart {
@@ -171,6 +184,24 @@ func (s *sentence) leftAlone(all []cue) []cue {
 	return all
 }
 
+// leftFirst drops what is said to stay as it is in front of all: "leave the lights as they are, but open the shades".
+func (s *sentence) leftFirst(all []cue) []cue {
+	for end := 1; end < len(all); end++ {
+		joins := all[end].is("and", "except")
+		if !joins && !all[end].apart {
+			continue
+		}
+		if places, state, ok := s.left(all[:end]); !ok || state != "untouched" || len(places) > 0 || sameKind(all[:end], all[end:]) {
+			return all
+		}
+		if joins {
+			end++
+		}
+		return all[end:]
+	}
+	return all
+}
+
 // sameKind reports whether two parts of a sentence are about the same kind of things.
 func sameKind(a, b []cue) bool {
 	about := func(part []cue, tag string) bool {
@@ -189,6 +220,8 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 		case len(o.places) > 0:
 			o.apart = false
 			places = append(places, o)
+		case o.is("letbe"): // "do not touch the lights"
+			state, ok = state+"untouched", true
 		case o.is("untouched"):
 			state += "untouched"
 		case o.is("on", "off", "open", "close", "up", "down"):
@@ -198,6 +231,9 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 		case s.t[o.at].text == "ones" || s.t[o.at].stem == "seite" || s.t[o.at].stem == "side":
 		case !o.is("it", "all", "own", "and", "except"):
 			return nil, "", false
+		}
+		if s.f.Lang == German && ok && s.wordAt(o.at+o.n) == "so" { // "lass das Licht so"
+			state += "untouched"
 		}
 	}
 	if alone := slices.Contains([]string{"but", "aber", "nur", "jedoch", "except"}, s.t[part[0].at].stem) || leaving[s.t[part[0].at].stem]; alone && state == "" && len(places) > 0 { // "but leave the west ones"

@@ -9,13 +9,17 @@ import (
 // correctsWithin is how long after an order "no, forty" corrects it.
 const correctsWithin = 20 * time.Second
 
-// order is what was said last at a device, if that was one thing to do.
+// runsWithin is how long after an order that moves shades a bare "stop" is meant for them.
+const runsWithin = 2 * time.Minute
+
+// order is what was said last at a device.
 type order struct {
-	text string
-	at   time.Time
+	text  string // empty if that was not one thing to do
+	at    time.Time
+	moved bool // shades run since
 }
 
-// said are the last orders by device, none older than [correctsWithin] when another is put.
+// said are the last orders by device, none older than [runsWithin] when another is put.
 type said struct {
 	mu sync.Mutex
 	of map[string]order
@@ -33,6 +37,6 @@ func (s *said) take(device string) order {
 func (s *said) put(device string, o order) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.of, func(_ string, old order) bool { return o.at.Sub(old.at) > correctsWithin })
+	maps.DeleteFunc(s.of, func(_ string, old order) bool { return o.at.Sub(old.at) > runsWithin })
 	s.of[device] = o
 }

@@ -26,6 +26,11 @@ func (g gesture) lights() bool {
 	return g.widget == wire.LightPower || g.widget == wire.LightBrightness || g.scene != nil && g.scene.Lights
 }
 
+// moves reports whether shades run after a gesture.
+func (g gesture) moves() bool {
+	return g.widget == wire.ShadePosition || g.widget == wire.ShadePreset || g.scene != nil && g.scene.Shades
+}
+
 // thing is what a gesture moves.
 func (g gesture) thing() string {
 	switch {
@@ -104,9 +109,9 @@ const littlePoints = 10
 
 // nudge moves shades a little from where they stand; where they do not stand alike, or that is not known, a person has to say how far.
 func (r *Room) nudge(ctx context.Context, d platform.RoomDevice, open bool, lang understand.Lang, earlier []gesture) (g gesture, why string) {
-	v, moving := r.values(ctx, d, platform.KindShade, func(d platform.Device) *platform.Reading { return d.Position })
+	v := r.shades(ctx, d)
 	told := slices.ContainsFunc(earlier, func(g gesture) bool { return g.thing() != "light" })
-	if moving || told || len(v.known) == 0 || len(v.known) < v.all || v.known[len(v.known)-1]-v.known[0] > nearShade {
+	if v.moving || told || len(v.known) == 0 || len(v.known) < v.all || v.known[len(v.known)-1]-v.known[0] > nearShade {
 		return g, in(lang, howFar)
 	}
 	goal := int(v.known[0]+0.5) - littlePoints

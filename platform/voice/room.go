@@ -221,6 +221,9 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 			heard, frame, text = heardIn(f), f, before.text
 		}
 	}
+	if heard.Intent == Unknown && understand.Stops(text) && (before.moved && now.Sub(before.at) < runsWithin || r.shades(ctx, d).moving) {
+		heard = Heard{Intent: ShadesStop}
+	}
 	lang := frame.Lang
 	todo := []Heard{heard}
 	var steps []gesture
@@ -259,9 +262,11 @@ func (r *Room) obey(ctx context.Context, d platform.RoomDevice, text string, out
 	}
 	said := joined(all)
 	out.Success, out.Message, out.Reply = ok, said.speak, said.reply
+	last := order{at: time.Now(), moved: slices.ContainsFunc(steps, gesture.moves)}
 	if len(todo) == 1 {
-		r.said.put(d.ID, order{text, time.Now()})
+		last.text = text
 	}
+	r.said.put(d.ID, last)
 }
 
 // step does one thing that a sentence asks for and says what became of it, see [Sender].

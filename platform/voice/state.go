@@ -142,8 +142,11 @@ func (r *Room) inRoom(ctx context.Context, d platform.RoomDevice, kind string) [
 
 // state answers how the lights or shades of the room are now; false for any other question.
 func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Frame) (said saying, ok bool) {
-	if f.Topic == understand.Comfort && (f.Aspect == understand.Dark || f.Aspect == understand.Bright) {
+	if f.Topic == understand.Comfort && (f.Aspect == understand.Dark || f.Aspect == understand.Bright || f.Aspect == understand.Sunny) {
 		return r.grumbled(ctx, d, f), true
+	}
+	if fault := f.Topic == understand.Faults || f.Topic == understand.Offline; fault && (!f.Is(understand.Asked) || r.cfg.Assistant == nil && f.Unclear == nil && len(f.Places) == 0) {
+		return r.answering(ctx, d, f.Lang)
 	}
 	percent := !slices.ContainsFunc(f.Conds, func(c understand.Cond) bool { return c.Unit != understand.Percent })
 	where := f.By == string(understand.Zone) && f.Form == understand.List // "where are the blinds"
@@ -157,8 +160,45 @@ func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Fr
 	case plain && shades && slices.Contains([]understand.State{"", understand.Open, understand.Closed, understand.Moving}, f.State):
 		text, yes, known := r.shadesAre(ctx, d, f)
 		return known.told(f, yes, text), true
+	case plain && f.Topic == understand.Inventory && (f.Kind == "" || f.Kind == understand.Light || f.Kind == understand.Shade):
+		return r.furnished(ctx, d, f.Lang), true
 	}
 	return said, false
+}
+
+// answering tells who says that something is broken how many of the room's things answer; false: it has none.
+func (r *Room) answering(ctx context.Context, d platform.RoomDevice, lang understand.Lang) (saying, bool) {
+	var silent []string
+	all := slices.Concat(r.inRoom(ctx, d, platform.KindLight), r.inRoom(ctx, d, platform.KindShade))
+	for _, v := range all {
+		if !v.Online {
+			silent = append(silent, v.Name)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return saying{}, false
+	case len(silent) == 0:
+		return same(in(lang, "All lights and shades here answer. Please tell the building's technician.")), true
+	}
+	text := in(lang, "%d of %d lights and shades here do not answer.", len(silent), len(all))
+	return saying{text, text + " (" + strings.Join(silent, ", ") + ")"}, true
+}
+
+// furnished tells what there is in the room to be commanded.
+func (r *Room) furnished(ctx context.Context, d platform.RoomDevice, lang understand.Lang) saying {
+	var names []string
+	lights, shades := r.inRoom(ctx, d, platform.KindLight), r.inRoom(ctx, d, platform.KindShade)
+	for _, v := range slices.Concat(lights, shades) {
+		names = append(names, v.Name)
+	}
+	text := in(lang, "Lights here: %d; shades: %d.", len(lights), len(shades))
+	return saying{text, text + " " + strings.Join(names, ", ")}
+}
+
+// shades are where those of the room stand.
+func (r *Room) shades(ctx context.Context, d platform.RoomDevice) values {
+	return r.values(ctx, d, platform.KindShade, func(d platform.Device) *platform.Reading { return d.Position })
 }
 
 // values are what things of one kind report, in percent, from the lowest on; lit and the like are those above zero.
@@ -166,18 +206,19 @@ type values struct {
 	all    int // things that there are
 	known  []float64
 	within float64 // how far off the least certain of them may be
+	moving bool    // some are on their way
 }
 
-func (r *Room) values(ctx context.Context, d platform.RoomDevice, kind string, of func(platform.Device) *platform.Reading) (v values, moving bool) {
+func (r *Room) values(ctx context.Context, d platform.RoomDevice, kind string, of func(platform.Device) *platform.Reading) (v values) {
 	for _, one := range r.inRoom(ctx, d, kind) {
 		v.all++
-		moving = moving || one.Online && slices.Contains([]string{"opening", "closing", "moving"}, one.Motion)
+		v.moving = v.moving || one.Online && slices.Contains([]string{"opening", "closing", "moving"}, one.Motion)
 		if at := of(one); reads(one, at) {
 			v.known, v.within = append(v.known, at.Value), max(v.within, at.Within)
 		}
 	}
 	slices.Sort(v.known)
-	return v, moving
+	return v
 }
 
 // above are those that are not zero.
@@ -208,7 +249,7 @@ func (v values) told(f understand.Frame, yes bool, text string) saying {
 	switch {
 	case len(v.known) == 0:
 		return same(text)
-	case f.Form != understand.Check || f.State == "" && len(f.Conds) == 0:
+	case f.Form != understand.Check || f.State == "" && len(f.Conds) == 0, v.moving && f.State != understand.Moving: // while they move they are neither open nor not
 		text = upper(text)
 	case yes:
 		text = in(f.Lang, "Yes: ") + text
@@ -237,7 +278,7 @@ const reportsWithin = 5 * time.Second
 func (r *Room) lightsAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, yes bool, v values) {
 	told, counts := r.goal(d, time.Now())
 	counts = counts && time.Since(told.at) < reportsWithin
-	v, _ = r.values(ctx, d, platform.KindLight, func(l platform.Device) *platform.Reading {
+	v = r.values(ctx, d, platform.KindLight, func(l platform.Device) *platform.Reading {
 		switch {
 		case !counts || l.Level == nil || !l.ReportedAt.Before(told.at):
 			return l.Level
@@ -276,9 +317,9 @@ const nearShade = 2
 
 // shadesAre says how the shades of the room are, and whether that is as was asked.
 func (r *Room) shadesAre(ctx context.Context, d platform.RoomDevice, f understand.Frame) (text string, yes bool, v values) {
-	v, moving := r.values(ctx, d, platform.KindShade, func(d platform.Device) *platform.Reading { return d.Position })
+	v = r.shades(ctx, d)
 	switch {
-	case moving:
+	case v.moving:
 		v.known = slices.Repeat([]float64{0}, v.all) // where they are is not what counts now
 		return in(f.Lang, "the shades are moving."), f.State == understand.Moving, v
 	case len(v.known) == 0:
@@ -313,7 +354,7 @@ func (r *Room) grumbled(ctx context.Context, d platform.RoomDevice, f understand
 	switch on := v.above(); {
 	case f.Aspect == understand.Bright && len(on) > 0:
 		say = `Say "darker".`
-	case f.Aspect == understand.Bright:
+	case f.Aspect == understand.Bright, f.Aspect == understand.Sunny:
 		say = `Say "close the shades".`
 	case len(on) == 0:
 		say = `Say "lights on".`

@@ -1,6 +1,7 @@
 package voice
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 		{"are the blinds open?", []platform.Device{shade(100, "")}, "Yes: the shades are open."},
 		{"are the shades closed?", []platform.Device{shade(30, "")}, "No: the shades are 30 percent open."},
 		{"how far open are the blinds?", []platform.Device{shade(30, ""), shade(50, "")}, "The shades are 30 to 50 percent open."},
-		{"are the blinds open?", []platform.Device{shade(30, "closing")}, "No: the shades are moving."},
+		{"are the blinds open?", []platform.Device{shade(30, "closing")}, "The shades are moving."},
 		{"are the blinds half open?", []platform.Device{shade(49, ""), shade(52, "")}, "Yes: the shades are 49 to 52 percent open."},
 		{"are the blinds half open?", []platform.Device{shade(70, "")}, "No: the shades are 70 percent open."},
 		{"where are the blinds right now?", []platform.Device{shade(70, "")}, "The shades are 70 percent open."},
@@ -65,6 +66,13 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 		{"Mir ist das zu hell", []platform.Device{light(40)}, "Das Licht ist an, mit 40 Prozent. Sagen Sie „dunkler“."},
 		{"Ist das Licht an?", []platform.Device{light(40)}, "Ja: das Licht ist an, mit 40 Prozent."},
 		{"Sind die Rollos zu?", []platform.Device{shade(0, "")}, "Ja: die Rollos sind zu."},
+		{"The sun is blinding me", []platform.Device{light(80), shade(100, "")}, `The lights are on, at 80 percent. Say "close the shades".`},
+		{"Die Sonne blendet mich", []platform.Device{light(80)}, "Das Licht ist an, mit 80 Prozent. Sagen Sie „Rollos zu“."},
+		// So is who says that something is broken, and who asks what there is.
+		{"The lights don't work", []platform.Device{light(0), away(light(0)), shade(0, "")}, "1 of 3 lights and shades here do not answer."},
+		{"this blind is stuck again", []platform.Device{light(0), shade(0, "")}, "All lights and shades here answer. Please tell the building's technician."},
+		{"Die Lampe da vorne flackert dauernd", []platform.Device{light(0)}, "Hier antworten alle. Bitte sagen Sie es der Haustechnik."},
+		{"Welche Lampen gibt es hier?", []platform.Device{light(0), light(9), shade(0, ""), other}, "Leuchten hier: 2; Rollos: 1."},
 	} {
 		b := &building{lights: c.room}
 		if out := b.say(t, c.text); !out.Success || out.Speak != c.says || len(b.sent) > 0 {
@@ -193,6 +201,32 @@ func TestALittleIsNotTheWholeWay(t *testing.T) {
 		out := b.say(t, c.text)
 		if out.Speak != c.says || (len(b.sent) > 0) != (c.to >= 0) || len(b.sent) > 0 && *b.sent[0].Percent != c.to {
 			t.Errorf("%q says %q, want %q; sent %+v, want to %d", c.text, out.Speak, c.says, b.sent, c.to)
+		}
+	}
+}
+
+// Who only says "stop" means shades that run, and nothing else.
+func TestABareStopIsForShadesThatRun(t *testing.T) {
+	b := &building{lights: []platform.Device{light(40), shade(60, "")}, ack: wire.Ack{Status: wire.Applied}}
+	r := NewRoom(Config{Devices: b, Send: b, Site: b, Log: slog.New(slog.DiscardHandler)})
+	for _, c := range []struct {
+		text, motion, says string
+	}{
+		{"stop", "", unheard},
+		{"stop", "closing", "Shades stopped."}, // by the panel or a switch
+		{"lights off", "", "Lights off."},
+		{"stop", "", unheard},
+		{"close the blinds and switch the lights on", "", "Shades closing. Lights on."},
+		{"hold it, that's enough", "", "Shades stopped."}, // nothing was reported yet
+		{"stop", "", unheard},
+		{"Rollos hoch", "", "Rollos fahren auf."},
+		{"Halt, das reicht so", "", "Rollos angehalten."},
+		{"open the blinds", "", "Shades opening."},
+		{"stop talking", "", "I command only lights and shades."},
+	} {
+		b.lights[1].Motion = c.motion
+		if out, err := r.Say(t.Context(), "room", c.text, ""); err != nil || out.Speak != c.says {
+			t.Errorf("%q says %q, want %q; %v", c.text, out.Speak, c.says, err)
 		}
 	}
 }
