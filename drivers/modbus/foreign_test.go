@@ -3,6 +3,7 @@ package modbus
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,13 +64,35 @@ func TestAnotherMasterIsTold(t *testing.T) {
 		if told := d.Troubles()[""] != ""; told != (i > chance) {
 			t.Errorf("after %d exchanges it is told: %v", i, told)
 		}
-		d.gossip.shared(time.Now())
+		d.gossip.shared(1, true, time.Now())
 	}
 	d.gossip.heard = time.Now().Add(-2 * forgiven)
 	if d.Troubles()[""] != "" {
 		t.Error("it is told for ever")
 	}
-	if d.gossip.shared(time.Now()); d.gossip.voided != 1 {
+	if d.gossip.shared(1, true, time.Now()); d.gossip.voided != 1 {
 		t.Errorf("%d exchanges, one of them lately", d.gossip.voided)
+	}
+}
+
+// What happens to one of several units is told of that unit: another device has its address.
+func TestATwinIsNoOtherMaster(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		units []int
+		asks  bool
+		bus   bool
+	}{
+		"one unit of two":                {[]int{2, 2, 2}, false, false},
+		"a whole question was heard":     {[]int{2, 2, 2}, true, true},
+		"first one unit, then the other": {[]int{2, 2, 1}, false, true},
+	} {
+		d := &Driver{codec: newCodec(true, false), order: []*unit{{key: "1"}, {key: "2"}}}
+		for _, n := range c.units {
+			d.gossip.shared(byte(n), c.asks, time.Now())
+		}
+		if got := d.Troubles(); (got[""] != "") != c.bus || strings.Contains(got["2"], "another device has its address") == c.bus {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

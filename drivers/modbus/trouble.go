@@ -3,6 +3,7 @@ package modbus
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -17,7 +18,13 @@ func (d *Driver) Troubles() map[string]string {
 	now := time.Now()
 	list := d.gossip.told(d, now)
 	if g := &d.gossip; g.voided > chance && now.Sub(g.heard) <= forgiven {
-		list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.voided)
+		if g.of != 0 && len(d.order) > 1 {
+			if key := unitKey(g.of); !strings.HasPrefix(list[key], errTwins.Error()) {
+				list[key] = fmt.Sprintf("somebody talks into its answers, %d times lately; or another device has its address: give one of them another", g.voided)
+			}
+		} else {
+			list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.voided)
+		}
 	}
 	for _, u := range d.order {
 		for _, t := range u.things {
@@ -40,14 +47,19 @@ type gossip struct {
 	stray int // frames of the line that were no answers
 	seen  int // frames that were looked at, of all kinds
 
-	voided int       // exchanges in which another master was heard, lately
+	voided int       // exchanges in which somebody else was heard, lately
+	of     byte      // the unit of all of them, and no question was whole; 0: another master
 	heard  time.Time // the last
 }
 
-// shared notes that another master was heard in an exchange of ours.
-func (g *gossip) shared(at time.Time) {
+// shared notes that somebody else was heard in an exchange of ours with a unit, whether with a whole question or not. What
+// happens to one unit of several is a second device with its address: another master does not choose.
+func (g *gossip) shared(unit byte, asks bool, at time.Time) {
 	if at.Sub(g.heard) > forgiven {
-		g.voided = 0
+		g.voided, g.of = 0, unit
+	}
+	if asks || unit != g.of {
+		g.of = 0
 	}
 	g.voided, g.heard = g.voided+1, at
 }
