@@ -40,6 +40,7 @@ type Concern struct {
 	Device  string         `json:"device,omitempty" doc:"In the words of the driver."`
 	Nodes   []appliance.ID `json:"nodes,omitempty" doc:"Of the device, or of the bus."`
 	What    string         `json:"what,omitempty" doc:"What is wrong, in the words of the program."`
+	Trouble string         `json:"trouble,omitempty" doc:"Of a silent device: what it last said is wrong with it, or what is said of it."`
 	Since   *time.Time     `json:"since" doc:"When it was last in order, as far as that is known."`
 	Aside   *PutAside      `json:"aside" doc:"null: nobody has put it aside."`
 }
@@ -109,11 +110,12 @@ func concernsOf(s *appliance.Snapshot) (list []Concern, inOrder func(key string)
 			one.Device, one.Nodes, one.Since = d.Device, d.Nodes, stampOf(d.LastSeen)
 			switch {
 			case d.Online && d.Trouble != "":
-				one.Key, one.Kind, one.What = "trouble "+key+" "+d.Device+" "+d.Trouble, "device-trouble", d.Trouble
+				one.Key, one.Kind, one.What = "trouble "+key+" "+d.Device+" "+uncounted(d.Trouble), "device-trouble", d.Trouble
 				one.Since = nil
 				devices = append(devices, one)
 			case !d.Online && d.Why != "":
 				one.Key, one.Kind, one.What = "silent "+key+" "+d.Device, "device-silent", d.Why
+				one.Trouble = d.Trouble
 				devices = append(devices, one)
 			case !d.Online:
 				unknown["silent "+key+" "+d.Device] = true
@@ -142,6 +144,16 @@ func concernsOf(s *appliance.Snapshot) (list []Concern, inOrder func(key string)
 		}
 		return true
 	}
+}
+
+// uncounted is what a device says without its numbers: what happened for the fourth time is what had happened thrice.
+func uncounted(what string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, what)
 }
 
 // desk follows what needs somebody. Its clock is whoever looks.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,6 +49,13 @@ func TestWhatNeedsSomebodyIsToldUntilItIsOver(t *testing.T) {
 	got = looks(d, s, &at, 15*time.Second)
 	if len(got.Concerns) != 1 || got.Concerns[0].Kind != "device-trouble" || got.Concerns[0].What != "lamp failure" {
 		t.Errorf("of a lamp that failed is told %+v", got)
+	}
+	for n := range 15 { // what is counted meanwhile is one thing
+		b.Devices[1].Trouble = fmt.Sprintf("talks unasked, %d times lately", n)
+		got = looks(d, s, &at, time.Second)
+	}
+	if len(got.Concerns) != 1 || got.Concerns[0].What != b.Devices[1].Trouble {
+		t.Errorf("of a device that talks on and on is told %+v", got)
 	}
 	b.Devices[1].Trouble = ""
 	if got := looks(d, s, &at, time.Second); len(got.Concerns) != 0 {

@@ -286,6 +286,8 @@ export interface Concern {
   nodes?: Array<number>;
   /** When it was last in order, as far as that is known. */
   since: string | null;
+  /** Of a silent device: what it last said is wrong with it, or what is said of it. */
+  trouble?: string;
   /** What is wrong, in the words of the program. */
   what?: string;
 }

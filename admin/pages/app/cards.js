@@ -3,7 +3,7 @@ import { html } from '../ui/lib.js';
 import { t, time, age, now } from '../ui/i18n.js';
 import { LightCard, ofKelvin, ofRGBW } from '../ui/light.js';
 import { ShadeCard, ShadeRow, openness } from '../ui/shade.js';
-import { house, ask, command, may, nodeAges, shadeAges, isOld } from './house.js';
+import { house, ask, command, may, nodeAges, shadeAges, isOld, wrongWith } from './house.js';
 
 export const colourOf = (kelvin, rgbw) => (rgbw && rgbw.r + rgbw.g + rgbw.b > 0 ? ofRGBW(rgbw) : ofKelvin(kelvin));
 
@@ -22,8 +22,8 @@ export function conditionOf(members, what) {
       icon: 'plug',
       words: t('silent', { since: sinceWhen(Math.max(...members.map((m) => m.ages.lastSeen || 0))) }),
     };
-  const bad = members.find((m) => m.record.fault);
-  if (bad) return { fault: true, icon: 'triangle', words: `${bad.record.name}: ${bad.record.fault}` };
+  const bad = members.find((m) => wrongWith(m.record));
+  if (bad) return { fault: true, icon: 'triangle', words: `${bad.record.name}: ${wrongWith(bad.record)}` };
   if (online.length < members.length)
     return { partly: true, icon: 'plug', words: t(partly[what], { n: members.length, online: online.length }) };
   const times = online.map((m) => m.ages.level || m.ages.position).filter(Boolean);

@@ -5,7 +5,7 @@ import { Page } from '../ui/router.js';
 import { Empty, Notice, Table } from '../ui/shell.js';
 import { levelWords } from '../ui/light.js';
 import { Spark } from '../ui/spark.js';
-import { house, nodeAges, history } from './house.js';
+import { house, nodeAges, history, wrongWith } from './house.js';
 import { NodeCard } from './cards.js';
 import { Colour } from './colour.js';
 import { Past } from './past/link.js';
@@ -35,7 +35,7 @@ export default function DevicePage({ params }) {
   return html`
     <${Page} title=${n.name} back=${back} sub=${n.bus ? t('dev.at', { bus: n.bus, address: n.address }) : t('dev.unbound')}
       actions=${html`<${Past} of=${'node=' + id} /><${Actions} node=${n} />`}>
-      ${n.fault && html`<${Notice} kind="fault">${n.fault}<//>`}
+      ${wrongWith(n) && html`<${Notice} kind="fault">${wrongWith(n)}<//>`}
       ${device && !device.up && !device.disabled && html`
         <${Notice} kind="fault">
           <a href=${'/buses/' + encodeURIComponent(n.bus)}>${t('device.busdown', { bus: n.bus })}</a> ${device.fault || ''}

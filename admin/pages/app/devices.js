@@ -7,13 +7,13 @@ import { Empty } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
 import { openness } from '../ui/shade.js';
 import { levelWords } from '../ui/light.js';
-import { house, nodeAges, shadeAges } from './house.js';
+import { house, nodeAges, shadeAges, wrongWith } from './house.js';
 import { sinceWhen } from './cards.js';
 import { NewCluster } from './edit.js';
 
 export const filters = {
   all: () => true,
-  trouble: (d) => !d.online || !!d.fault,
+  trouble: (d) => !d.online || !!wrongWith(d),
   lights: (d) => d.tag === 'NODE',
   shades: (d) => 'motion' in d,
   others: (d) => d.tag === 'PERIPHERAL',
@@ -224,7 +224,7 @@ function Row({ device: d }) {
           <span class="sub">${where || t('dev.unbound')}</span>
         </span>
         <span class="end">
-          ${d.fault
+          ${wrongWith(d)
             ? html`<span class="badge fault"><${Icon} name="triangle" size=${16} />${t('fault')}</span>`
             : !d.online
             ? html`<span class="badge warn"><${Icon} name="plug" size=${16} />${sinceWhen(seen())}</span>`

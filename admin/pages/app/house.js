@@ -97,6 +97,12 @@ export const house = {
   whole: signal(false), // the picture has come
 };
 
+// wrongWith says what is wrong with a light or a shade: why its entry is set aside, or what its device says of itself.
+const troubles = computed(
+  () => new Map(house.attention.value.concerns.flatMap((c) => (c.kind === 'device-trouble' ? c.nodes || [] : []).map((n) => [n, c.what]))),
+);
+export const wrongWith = (record) => record.fault || troubles.value.get(record.node ?? record.id);
+
 // When values were read, apart from the values: they change every few seconds, and are told only where they are looked at.
 const ages = { nodes: new Map(), shades: new Map() };
 function ageSignal(kind, id) {

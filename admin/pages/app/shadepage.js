@@ -6,7 +6,7 @@ import { Empty, Notice } from '../ui/shell.js';
 import { Window, Buttons, openness } from '../ui/shade.js';
 import { Slider } from '../ui/slider.js';
 import { Reason } from '../ui/light.js';
-import { house, shadeAges, ask, command, may } from './house.js';
+import { house, shadeAges, ask, command, may, wrongWith } from './house.js';
 import { motionWords } from './cards.js';
 import { Value } from './device.js';
 import { Past } from './past/link.js';
@@ -30,7 +30,7 @@ export default function ShadePage({ params }) {
   return html`
     <${Page} title=${s.name} back=${back} sub=${off ? t('offline') : `${openness(position)} · ${motionWords(s)}`}
       actions=${html`<${Past} of=${'shade=' + id} /><${Actions} shade=${s} />`}>
-      ${s.fault && html`<${Notice} kind="fault">${s.fault}<//>`}
+      ${wrongWith(s) && html`<${Notice} kind="fault">${wrongWith(s)}<//>`}
       <${NoteOf} node=${node} />
       <div class="columns">
         <section class="panel">

@@ -34,12 +34,12 @@ export function words(c) {
       const n = carries(c.nodes || []).length;
       return {
         says: c.since ? t('now.bus.since', { bus: c.bus, since }) : t('now.bus.never', { bus: c.bus }),
-        asks: t(c.network ? 'now.bus.network' : 'now.bus.serial'),
+        asks: t(c.network ? 'now.bus.network' : house.buses.get(c.bus).value?.up ? 'now.bus.line' : 'now.bus.serial'),
         sub: n ? t('now.silent.for', { n }) : c.what,
       };
     }
     case 'device-silent':
-      return { says: t('now.device', { who, since }), sub: at };
+      return { says: t('now.device', { who, since }), sub: [at, c.trouble].filter(Boolean).join(': ') };
     case 'device-trouble':
       return { says: t('now.trouble', { who, what: c.what }), sub: at };
     default:

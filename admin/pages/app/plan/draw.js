@@ -39,10 +39,18 @@ function light(ctx, ink, l, x, y, r) {
   ctx.fillStyle = l.off ? ink['warn-tint'] : l.m > 0 ? `rgb(${l.colour})` : ink.surface;
   ctx.fill();
   ctx.setLineDash(l.off ? [3, 2.5] : []);
-  ctx.lineWidth = l.fault ? 3 : 1.5;
-  ctx.strokeStyle = l.fault ? ink.fault : l.off ? ink.warn : ink.edge;
+  ctx.lineWidth = 1.5;
+  ctx.strokeStyle = l.off ? ink.warn : ink.edge;
   ctx.stroke();
   ctx.setLineDash([]);
+  if (l.fault) {
+    // outside the ring, which is the level
+    ctx.beginPath();
+    ctx.arc(x, y, r + 3, 0, 7);
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = ink.fault;
+    ctx.stroke();
+  }
   if (l.off) {
     ctx.strokeStyle = ink.warn;
     ctx.lineWidth = 2;

@@ -2,7 +2,7 @@
 import { t, byName } from '../../ui/i18n.js';
 import { levelWords } from '../../ui/light.js';
 import { openness } from '../../ui/shade.js';
-import { house } from '../house.js';
+import { house, wrongWith } from '../house.js';
 import { colourOf } from '../cards.js';
 
 /** @import { Spot } from '../../records' */
@@ -32,13 +32,13 @@ export function lookOf(s) {
     const off = members.length > 0 && !members.some((m) => m.online);
     const some = members.some((m) => !m.online);
     const words = off ? '?' : r.lights ? (r.level == null || (!r.level && some) ? '?' : levelWords(r.level)) : openness(r.position);
-    return { m: r.lights ? r.level : r.position, off, fault: members.some((m) => m.fault), words, colour: colourOf(r.kelvin, r.rgbw) };
+    return { m: r.lights ? r.level : r.position, off, fault: members.some(wrongWith), words, colour: colourOf(r.kelvin, r.rgbw) };
   }
   if (kind === 'shade')
     return {
       m: r.position?.value,
       off: !r.online,
-      fault: !!r.fault,
+      fault: !!wrongWith(r),
       words: r.online ? openness(r.position?.value) : t('floor.silent'),
       motion: ['opening', 'closing'].includes(r.motion) ? r.motion : undefined,
     };
@@ -46,7 +46,7 @@ export function lookOf(s) {
   return {
     m: kind === 'other' ? 0 : r.level?.value,
     off: !r.online,
-    fault: !!r.fault,
+    fault: !!wrongWith(r),
     words: !r.online ? t('floor.silent') : kind === 'other' ? power : r.level ? levelWords(r.level.value) : t('floor.unknown'),
     colour: colourOf(r.kelvin?.value, r.rgbw?.value),
   };
