@@ -319,6 +319,33 @@ func TestStopOvertakesFiftyQueuedMoves(t *testing.T) {
 	})
 }
 
+// However many commands wait, a STOP is taken: stops are turned away by other stops only.
+func TestOtherCommandsTurnNoStopAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 256 // of each kind
+		c := newCopper()
+		c.down = fmt.Errorf("%w: %w", appliance.ErrBusDown, appliance.ErrOpening) // all wait
+		ctl, stop := run(t, c, siteOf("dimmer", "shade"), nil)
+		defer stop()
+		for _, cmd := range []appliance.Command{level(one(1), 40), {Kind: appliance.ShadeStop, Target: one(5002)}} {
+			var all sync.WaitGroup
+			defer all.Wait()
+			for range most {
+				all.Go(func() {
+					if _, err := ctl.Do(context.Background(), cmd); err != nil {
+						t.Errorf("%+v: %v", cmd, err)
+					}
+				})
+			}
+			synctest.Wait()
+			if _, err := ctl.Do(context.Background(), cmd); !errors.Is(err, appliance.ErrOverloaded) {
+				t.Errorf("one more than %d, %+v: %v", most, cmd, err)
+			}
+		}
+		c.set(func() { c.down = nil })
+	})
+}
+
 func TestNewestLevelWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCopper()
@@ -544,6 +571,27 @@ func TestApplyKeepsUnchangedBusesAndWhatIsKnown(t *testing.T) {
 			if f.write && f.node != 3 {
 				t.Errorf("applying a site wrote %q to node %d", f.what, f.node)
 			}
+		}
+	})
+}
+
+// A node that is given another place is another device: nothing that the old one told is shown of it.
+func TestNodeInAnotherPlaceIsNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := run(t, c, siteOf("dimmer", "dimmer"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, level(everything, 70))
+		c.set(func() { c.silent[1] = true })
+		moved := siteOf("dimmer", "dimmer")
+		moved.Nodes[0].Address = "9"
+		ctl.Apply(moved, nil)
+		if n := ctl.Snapshot().Node(1); n.Online || !n.LastSeen.IsZero() || n.Level.OK() || n.Channels[0].Level.OK() || n.Channels[0].LastLevel != 0 {
+			t.Errorf("nobody has asked the new device, and it is %+v", n)
+		}
+		if n := ctl.Snapshot().Node(2); !n.Online || n.Level.Value != 70 {
+			t.Errorf("the other one is %+v", n)
 		}
 	})
 }
