@@ -52,6 +52,35 @@ func TestScanDoesNotCallTheSilentLate(t *testing.T) {
 	}
 }
 
+// TestScanMissesNobodyForOneLostAnswer: whoever trusts a scan misses what it misses.
+func TestScanMissesNobodyForOneLostAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end, b := serialWire(t), newBank()
+		b.set(6, point{holdings, 0}, 1)
+		b.set(7, point{holdings, 0}, 1)
+		asked := 0
+		b.mute = func(unit byte) bool {
+			if unit == 7 {
+				asked++
+			}
+			return unit == 7 && asked == 1
+		}
+		b.serve(t, end)
+		d, _ := open(t, busOf(end, nil))
+		var found []string
+		for step := range d.Scan(appliance.ScanOptions{First: 6, Last: 8}) {
+			res, err := do(t, step.Exchange)
+			if f, ok := step.Judge(res, err); ok {
+				found = append(found, f.Address)
+			}
+		}
+		if strings.Join(found, " ") != "6 7" {
+			t.Errorf("found %v, want 6 and 7", found)
+		}
+	})
+}
+
 // TestScanThatNobodyAnswers accuses the line only if all addresses were asked: those few
 // that were asked may be free, which is no trouble.
 func TestScanThatNobodyAnswers(t *testing.T) {

@@ -126,3 +126,33 @@ func TestOppositeRelayIsReadToBeOff(t *testing.T) {
 		})
 	}
 }
+
+// Where an answer may be that to an earlier question, a relay is not believed to be off: the other one stays off until the answer
+// can be to no other.
+func TestOppositeRelayIsNotBelievedInDoubt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, b := bench(t, serialWire(t), []appliance.Node{node(1, "5", "wirenboard-wb-mr6c")}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}}, nil)
+		want := appliance.Want{Ref: appliance.Ref{Shade: 5001}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Close}}
+		time.Sleep(time.Second) // the port was opened long ago
+		doubtful := time.Now().Add(releaseMost / 2)
+		d.units[5].doubtful = doubtful
+		waited := 0
+		for _, step := range d.Plan([]appliance.Want{want})[0].Steps {
+			_, err := do(t, step)
+			for ; errors.Is(err, appliance.ErrBusy); _, err = do(t, step) {
+				waited++
+				time.Sleep(10 * time.Millisecond)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if on := b.get(5, point{coils, 17}) == 1; on && time.Now().Before(doubtful) {
+				t.Error("it is on while an older answer may still come")
+			}
+		}
+		if on := b.get(5, point{coils, 17}) == 1; !on || waited == 0 {
+			t.Errorf("on: %v, after %d looks in doubt", on, waited)
+		}
+	})
+}
