@@ -164,6 +164,23 @@ func TestUniverseThatWasNotAcknowledgedIsTakenBackAtOnce(t *testing.T) {
 	})
 }
 
+// A universe that could not be sent again stays due, and is not waited for as long as one that was.
+func TestUniverseThatCouldNotBeSentStaysDue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, p := stage(t, dmxsim.Config{}, nil)
+		if err := d.dim(t.Context(), 20); err != nil {
+			t.Fatal(err)
+		}
+		p.pull()
+		eventually(t, "the widget is gone", func() bool { return d.Link() != nil })
+		widget := d.out.(*pro)
+		if widget.refresh(t.Context(), true) || widget.refresh(t.Context(), false) {
+			t.Error("without a widget the universe was sent, or it is not due any more")
+		}
+	})
+}
+
 // fullPort is an adapter that takes bytes and sends none.
 type fullPort struct{}
 
