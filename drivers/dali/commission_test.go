@@ -174,6 +174,39 @@ func TestCommissioningTakesSharedAddressesApart(t *testing.T) {
 	})
 }
 
+// lossy loses the first answer to one question.
+type lossy struct {
+	Transmitter
+	to   Send
+	lost bool
+}
+
+func (l *lossy) Transmit(ctx context.Context, seq ...Send) ([]Answer, error) {
+	answers, err := l.Transmitter.Transmit(ctx, seq...)
+	if !l.lost && err == nil && seq[0] == l.to {
+		l.lost, answers = true, []Answer{{Kind: AnswerNone}}
+	}
+	return answers, err
+}
+
+// One answer that is lost makes no address free: another gear would be given it.
+func TestCommissioningGivesNoAddressWhoseGearWasNotHeardOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		gears := append(gearsOf(1, nil), strangers(1)...)
+		r := newRig(t, dalisim.Config{Gateway: "atx", Gears: gears, Speed: 400, Seed: 19})
+		tx := &lossy{Transmitter: r.driver("atx"), to: Command(Short(0), OpQueryPresent)}
+		out, err := Commission(context.Background(), tx, CommissionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		unique(t, r.sim, 2)
+		if !tx.lost || !slices.Equal(out.Taken, []int{0}) || !slices.Equal(out.Assigned, []int{1}) || r.sim.Devices()[0].Short != 0 {
+			t.Errorf("outcome %+v, want 0 taken and 1 assigned; gear 0 is at %d", out, r.sim.Devices()[0].Short)
+		}
+	})
+}
+
 func TestCommissioningSurvivesANoisyLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -97,6 +97,25 @@ func running(t *testing.T, n int, answer func(frame string) string) *Driver {
 	return d
 }
 
+// What is urgent waits for the end of a sequence that has begun: between two of its frames another's would change what the
+// second writes.
+func TestNothingComesBetweenTheFramesOfASequence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		urgent := make(chan struct{})
+		var frames []string
+		d := running(t, 1, func(frame string) string {
+			if frames = append(frames, frame); len(frames) == 1 {
+				close(urgent)
+			}
+			return "N"
+		})
+		_, sent, err := d.wire.transmit(t.Context(), appliance.Yield{Begin: urgent}, Special(OpDTR0, 7), Command(Short(0), OpSetShort))
+		if err != nil || sent.IsZero() || len(frames) != 2 {
+			t.Errorf("frames %v, %v; want both", frames, err)
+		}
+	})
+}
+
 // What a gear's groups are decides what is written to it. Where answers carry no checksum one
 // that was heard wrong once shows in the other.
 func TestGroupsThatReadDifferentlyAreDamaged(t *testing.T) {
