@@ -104,6 +104,22 @@ func TestWhatAStatusSaysOfAMotor(t *testing.T) {
 	}
 }
 
+// A motor that was read elsewhere than before has not stood since: that it stands is told with the place that was read then.
+func TestAMotorThatWasReadElsewhereHasNotStood(t *testing.T) {
+	now := time.Now()
+	m := &motor{shade: 5001, driver: &Driver{log: slog.New(slog.DiscardHandler)}, course: course{phase: resting, goal: -1}}
+	for i, pulses := range []uint16{1000, 1000, 1400} {
+		m.takePosition(position{Pulses: pulses, Percent: byte(pulses / 100)}, now.Add(time.Duration(i)*time.Second))
+	}
+	if told := m.takeStatus(status{State: stateStopped, Cause: 1}, now.Add(2100*time.Millisecond)); len(told) > 0 {
+		t.Errorf("it may have gone on since it was read, and is told as %+v", told)
+	}
+	told := m.takePosition(position{Pulses: 1450, Percent: 14}, now.Add(2200*time.Millisecond))
+	if len(told) != 1 || told[0].Motion != appliance.Stopped || told[0].Position != 86 {
+		t.Errorf("told %+v, want that it stands at 86", told)
+	}
+}
+
 // What a motor that may move is asked next.
 func TestWhatAMovingMotorIsAsked(t *testing.T) {
 	now := time.Now()
