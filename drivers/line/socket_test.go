@@ -428,6 +428,7 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 		timeout time.Duration
 		cancel  bool // the caller gives up
 		close   bool // the bus is closed
+		several int  // answers are awaited at once
 	}{
 		{name: "time-out", scan: wantLine("x"), timeout: 50 * time.Millisecond},
 		{name: "cancelled", scan: wantLine("x"), timeout: 5 * time.Second, cancel: true},
@@ -436,14 +437,17 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 		{name: "nonsense", timeout: 5 * time.Second, heard: "nonsense", scan: func([]byte) (int, Verdict) { return 0, Broken }},
 		{name: "cancelled in an answer", scan: wantLine("x"), timeout: 5 * time.Second, heard: "half an ans", cancel: true},
 		{name: "bus closed", scan: wantLine("x"), timeout: 5 * time.Second, close: true},
+		{name: "time-out among several", scan: wantLine("x"), timeout: 50 * time.Millisecond, several: 2},
+		{name: "cancelled among several", scan: wantLine("x"), timeout: 5 * time.Second, several: 2, cancel: true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			g := newGateway(t, "127.0.0.1:0")
-			l, end := runUntil(t, Config{Name: "test", Port: "tcp://" + g.l.Addr().String()})
+			l, end := runUntil(t, Config{Name: "test", Port: "tcp://" + g.l.Addr().String(), InFlight: test.several})
 			peer := g.accept()
 			clog(t, l)
 			r := Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond, Scan: test.scan, Timeout: test.timeout}
+			r.Own = func([]byte) bool { return true }
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()
 			if test.heard != "" {
