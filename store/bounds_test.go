@@ -283,4 +283,14 @@ func TestADrillTellsWhatWouldCome(t *testing.T) {
 	if _, err := Drill(t.Context(), file+"x", nil); err == nil {
 		t.Error("a backup that is not there would be restored")
 	}
+	if _, err := s.db.Load().conf.Exec("UPDATE node SET options = '{' WHERE id = 3"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(t.Context(), file, BackupOptions{Overwrite: true}); err != nil {
+		t.Fatal(err)
+	}
+	d, err = Drill(t.Context(), file, nil)
+	if err != nil || d.Nodes != 2 || d.Shades != 0 || len(d.Unreadable) != 3 || !strings.HasPrefix(d.Unreadable[0], "node 3: ") {
+		t.Errorf("with a node that cannot be read: %+v, %v; want it told, and its two shades", d, err)
+	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -63,6 +64,42 @@ func TestImageIsWhatSQLiteReads(t *testing.T) {
 	torn[len(torn)-100] ^= 1
 	if n := users(torn); n != 2 {
 		t.Errorf("%d users with a flipped bit in the last frame, want 2", n)
+	}
+}
+
+// A database that is written while it is read is read again: the one half would be of before. The log is a pipe here, another
+// each time, whose other end knows that the first half was read.
+func TestImageOfADatabaseThatIsWrittenMeanwhile(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		writings int
+		ok       bool
+	}{{1, true}, {4, true}, {5, false}} {
+		path := filepath.Join(t.TempDir(), databaseFile)
+		write := func(n int) error { return os.WriteFile(path, bytes.Repeat([]byte{byte(n)}, 100+n), 0o600) }
+		pipe := func() error { return unix.Mkfifo(path+"-wal", 0o600) }
+		if err := errors.Join(write(0), pipe()); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() {
+			var errs error
+			for n := 1; n <= min(tc.writings+1, 5) && errs == nil; n++ {
+				log, err := os.OpenFile(path+"-wal", os.O_WRONLY, 0)
+				if err == nil && n <= tc.writings {
+					err = write(n)
+				}
+				errs = errors.Join(err, os.Remove(path+"-wal"), pipe(), log.Close())
+			}
+			done <- errs
+		}()
+		image, err := imageOf(path)
+		if (err == nil) != tc.ok || tc.ok && int(image[0]) != tc.writings {
+			t.Fatalf("written %d times: %v, and read as it was before", tc.writings, err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 
