@@ -1,6 +1,7 @@
 package dali
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -372,6 +373,36 @@ func TestCollisionsAreSentAgain(t *testing.T) {
 		r.fault(dalisim.Fault{Kind: dalisim.FaultConflict})
 		if _, err := d.Transmit(context.Background(), Arc(Short(1), 100)); !errors.Is(err, appliance.ErrDamaged) {
 			t.Errorf("collisions without end: %v, want ErrDamaged", err)
+		}
+	})
+}
+
+// A gateway that was unplugged need not have kept its settings: it is given them again when it is back, also where nobody asked
+// meanwhile.
+func TestGatewayThatIsBackIsSetUpAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dalisim.Config{Gateway: "luba", Gears: gearsOf(1, nil), Seed: 1})
+		d := r.driver("luba")
+		for round := 1; round <= 3; round++ {
+			for range 2 {
+				if _, err := d.Transmit(t.Context(), Arc(Short(0), byte(100+round))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			setups := 0
+			for _, f := range d.Recent() {
+				if f.Direction == appliance.FrameSent && bytes.Equal(f.Bytes, luba{}.setup()) {
+					setups++
+				}
+			}
+			if setups != round {
+				t.Errorf("plugged in %d times, it was set up %d times", round, setups)
+			}
+			r.stop()
+			waitFor(t, "the gateway is gone", func() bool { return d.Link() != nil })
+			r.plug()
+			waitFor(t, "the gateway is back", func() bool { return d.Link() == nil })
 		}
 	})
 }

@@ -53,8 +53,9 @@ type wire struct {
 	heardGroups *groupSet
 
 	turn chan struct{} // held by the sequence under way; guards what follows
-	// ready: the gateway has its settings.
-	ready bool
+	// ready is when the port was opened at whose other end the gateway has its settings; zero: it
+	// has none.
+	ready time.Time
 	mute  int
 	stray bool
 	// collided: the last frame did, and nobody waited after it.
@@ -188,8 +189,7 @@ func (w *wire) one(ctx context.Context, begin <-chan struct{}, s Send) (Answer, 
 		return Answer{}, reply.Sent, fmt.Errorf("%w on bus %s: the gateway sent %d bytes that are no message: check gateway type, baud rate and the serial cable", appliance.ErrDamaged, w.name, h.junk)
 	case errors.Is(err, appliance.ErrSilent):
 		return Answer{}, reply.Sent, w.muted(err)
-	case errors.Is(err, appliance.ErrBusDown):
-		w.ready = false
+	case errors.Is(err, appliance.ErrBusDown): // nothing is to come
 	case !reply.Sent.IsZero():
 		w.stray = true
 	}
@@ -257,7 +257,7 @@ func (w *wire) heard() {
 // muted notes that the gateway said nothing.
 func (w *wire) muted(err error) error {
 	w.mute++
-	w.stray, w.ready = true, false
+	w.stray, w.ready = true, time.Time{}
 	err = fmt.Errorf("%w: the gateway does not confirm frames: check its power, its type in the bus options, the DALI supply, and that nobody on the line talks without a pause", err)
 	if w.mute >= muteLimit {
 		w.sick.Store(&err)
@@ -273,16 +273,16 @@ func (w *wire) trouble(err error) error {
 	return fmt.Errorf("%w on bus %s: %w", appliance.ErrDamaged, w.name, err)
 }
 
-// prepare gives the gateway its settings, once, and again after it was lost.
+// prepare gives the gateway its settings, once, and again after it was unplugged or fell silent.
 func (w *wire) prepare(ctx context.Context) error {
 	s, ok := w.gw.(setter)
-	if !ok || w.ready {
+	if !ok || !w.ready.IsZero() && w.ready.Equal(w.line.Opened()) {
 		return nil
 	}
 	if err := w.converse(ctx, s.setup(), saidSettings); err != nil {
 		return fmt.Errorf("set up the gateway: %w", err)
 	}
-	w.ready = true
+	w.ready = w.line.Opened()
 	return nil
 }
 

@@ -107,6 +107,14 @@ func (l *Line) Link() error {
 	return l.down(l.link.why)
 }
 
+// Opened is when the port was opened last; zero: never. What was set up at its other end before
+// need not be there any more. Safe from any goroutine.
+func (l *Line) Opened() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.link.opened
+}
+
 func (l *Line) down(why error) error {
 	return fmt.Errorf("%w: %s: %w", appliance.ErrBusDown, l.where, why)
 }
