@@ -474,6 +474,23 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 	}
 }
 
+// A connection that is made when the line has ended belongs to nobody: it is closed again.
+func TestConnectionThatComesAfterTheEndIsClosed(t *testing.T) {
+	g := newGateway(t, "127.0.0.1:0")
+	l, end := runUntil(t, Config{Name: "test", Port: "tcp://" + g.l.Addr().String()})
+	g.accept()
+	end()
+	<-l.ended
+	if p, err := l.open(within(t, 5*time.Second), time.Second); !errors.Is(err, errNotRun) || p != nil || l.current() != nil {
+		t.Errorf("after the end: %v", err)
+	}
+	peer := g.accept()
+	peer.SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := io.ReadAll(peer); err != nil {
+		t.Errorf("it stays open: %v", err)
+	}
+}
+
 func TestStuckReadKeepsTheConnection(t *testing.T) {
 	l, _, s := clogged(t)
 	r := ask("one")
