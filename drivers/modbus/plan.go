@@ -150,8 +150,8 @@ func (d *Driver) steps(frames []frame, before []appliance.Exchange) []appliance.
 }
 
 // verify reads back everything that was wanted, in as few frames as possible.
-// Holes are bridged only where that has worked before: a verification cannot be
-// split.
+// Holes are bridged only where that has worked before: what a device refuses would
+// be tried again with each command.
 func (d *Driver) verify(u *unit, wishes []wish) []appliance.Exchange {
 	var needs []need
 	for _, w := range wishes {

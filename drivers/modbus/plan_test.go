@@ -387,6 +387,29 @@ func TestLevelAfterAColourThatIsNotReadBackYet(t *testing.T) {
 	})
 }
 
+// A verification reads over addresses that nobody needs only where that was answered before: it is planned anew for each command,
+// and what a device refuses would be tried each time.
+func TestVerificationBridgesOnlyWhatWasReadBefore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := bench(t, serialWire(t), gears("ecodim-dali-gw2", 2, nil), nil, nil)
+		frames := func() int {
+			return len(d.Plan([]appliance.Want{level(channel(1, 1), 30), level(channel(2, 1), 40)})[0].Verify)
+		}
+		if n := frames(); n != 2 {
+			t.Errorf("before anything was read it takes %d frames, want one for each gear", n)
+		}
+		for _, p := range d.Polls() {
+			if _, err := do(t, p.Exchange); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := frames(); n != 1 {
+			t.Errorf("once it was read over, it takes %d frames, want one", n)
+		}
+	})
+}
+
 // The first of two reads of a verification must not tell what was read before the
 // write.
 func TestVerificationTellsNothingFromBeforeTheWrite(t *testing.T) {

@@ -81,6 +81,33 @@ func TestScanMissesNobodyForOneLostAnswer(t *testing.T) {
 	})
 }
 
+// TestScanAsksThriceWhoIsInTheSite: an answer may be lost, and nobody looks for a device's wires for that.
+func TestScanAsksThriceWhoIsInTheSite(t *testing.T) {
+	t.Parallel()
+	for lost, silent := range map[int]bool{0: false, 1: false, 2: false, 3: true} {
+		synctest.Test(t, func(t *testing.T) {
+			end, b := serialWire(t), newBank()
+			b.set(5, point{holdings, 0}, 1)
+			asked := 0
+			b.mute = func(byte) bool { asked++; return asked <= lost || silent }
+			b.serve(t, end)
+			cfg := busOf(end, map[string]string{"responseTimeout": "50ms"})
+			cfg.Nodes = []appliance.Node{node(1, "5", "wirenboard-wb-mdm3")}
+			d, _ := open(t, cfg)
+			told := false
+			for step := range d.Scan(appliance.ScanOptions{First: 5, Last: 5}) {
+				res, err := do(t, step.Exchange)
+				if f, ok := step.Judge(res, err); ok && f.Finding == appliance.FoundSilent {
+					told = true
+				}
+			}
+			if told != silent {
+				t.Errorf("%d answers were lost: told as silent %v, want %v", lost, told, silent)
+			}
+		})
+	}
+}
+
 // TestScanThatNobodyAnswers accuses the line only if all addresses were asked: those few
 // that were asked may be free, which is no trouble.
 func TestScanThatNobodyAnswers(t *testing.T) {
