@@ -315,6 +315,24 @@ func TestOpenDMXOfAMachineThatIsLateAccusesNobody(t *testing.T) {
 	})
 }
 
+// A command that comes while the port is away fails at once, and does not come out when the port is back, though that would still be
+// in time.
+func TestOpenDMXCommandWithoutAPortIsOver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := idlePort()
+		p.log, p.present = slog.New(slog.DiscardHandler), func() ([]byte, bool) { return nil, false }
+		p.opened(errors.New("unplugged"))
+		if _, err := p.show(due{t.Context(), time.Now().Add(time.Minute)}, appliance.Yield{}, []byte{9}); !errors.Is(err, appliance.ErrBusDown) {
+			t.Errorf("without a port: %v", err)
+		}
+		p.opened(nil)
+		if slots, change := p.next(); change != nil || len(slots) > 0 {
+			t.Errorf("%v comes out when the port is back", slots)
+		}
+	})
+}
+
 // What waits when the port is lost is over: it does not come out when the port is back.
 func TestOpenDMXWhatWaitsEndsWithThePort(t *testing.T) {
 	t.Parallel()
