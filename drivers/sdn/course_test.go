@@ -230,7 +230,7 @@ func TestInputsOfServices(t *testing.T) {
 			t.Errorf("%q: %d, %v", row.text, n, err)
 		}
 	}
-	for text, ok := range map[string]bool{"06.1A.2B": true, "": false, "06.1A": false, Nobody.String(): false, Everybody.String(): false} {
+	for text, ok := range map[string]bool{"06.1A.2B": true, "": false, "06.1A": false, Nobody.String(): false, Everybody.String(): false, "01.01.05": false} {
 		if _, err := (&Driver{}).motorAddress(text); (err == nil) != ok {
 			t.Errorf("address %q: %v", text, err)
 		}

@@ -164,6 +164,43 @@ func TestBytesThatMakeNoFrameAreDamage(t *testing.T) {
 	}
 }
 
+// What a frame to several sends on its way does not stand any more, though none of them has said so.
+func TestMotorsOfAGroupFrameDoNotStand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net cable.Net
+		end, err := net.Plug("/dev/virtual")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer end.Close()
+		cfg := busConfig(nil, []appliance.Node{{ID: 1, Address: "06.1A.2B", Profile: "somfy-sdn"}, {ID: 2, Address: "06.1A.2C", Profile: "somfy-sdn"}},
+			[]appliance.Shade{{ID: 5001, Node: 1, Output: 1}, {ID: 5002, Node: 2, Output: 1}})
+		cfg.Bus.Port = "/dev/virtual"
+		o, err := OpenOn(cfg, net.Ports())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := o.Driver.(*Driver)
+		go d.Run(t.Context())
+		time.Sleep(time.Minute)
+		to := order{id: ctrlMoveTo, fn: toUpLimit}
+		var wishes []wish
+		for _, m := range d.site.all {
+			m.rest()
+			wishes = append(wishes, wish{motor: m, order: to})
+		}
+		chain := d.together(to, wishes, Frame{ID: to.id, Source: d.options.host, Destination: Everybody, Data: to.data()})
+		if _, err := chain.Steps[0].Do(t.Context(), appliance.Yield{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range d.site.all {
+			if told := m.takeStatus(status{State: stateStopped}, time.Now()); len(told) > 0 || m.course.goal != 0 {
+				t.Errorf("motor %v was just sent up, to %d, and is told as %+v", m.address, m.course.goal, told)
+			}
+		}
+	})
+}
+
 // One question proves a motor that stood at its goal before, or may have arrived by now: only
 // one that is somewhere else is asked what it does.
 func TestOneQuestionProvesWhoIsThere(t *testing.T) {
