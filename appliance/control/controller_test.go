@@ -575,6 +575,34 @@ func TestApplyKeepsUnchangedBusesAndWhatIsKnown(t *testing.T) {
 	})
 }
 
+// Of a device that a command did not wait for, the level that it was sent is shown for the time of the fade at most, and then what
+// it says: it may not have heard of it.
+func TestFadeOfWhoeverWasNotWaitedForEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		c.group = true
+		ctl, stop := run(t, c, siteOf("fading", "fading"), nil)
+		defer stop()
+		time.Sleep(time.Second)
+		c.set(func() { c.silent[2] = true })
+		for ctl.Snapshot().Node(2).Online {
+			time.Sleep(time.Second)
+		}
+		c.set(func() { c.deaf[2] = 1 })
+		if e := do(t, ctl, level(everything, 80)); !e.OK() {
+			t.Fatal(e.Err)
+		}
+		c.set(func() { c.silent[2] = false })
+		for !ctl.Snapshot().Node(2).Online {
+			time.Sleep(time.Second)
+		}
+		time.Sleep(time.Minute)
+		if n := ctl.Snapshot().Node(2); n.Level.Value != 0 || n.Level.Source != appliance.Measured {
+			t.Errorf("a minute after it is back it shows %+v, and the device is at 0", n.Level)
+		}
+	})
+}
+
 // A node that is given another place is another device: nothing that the old one told is shown of it.
 func TestNodeInAnotherPlaceIsNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
