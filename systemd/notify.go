@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -37,6 +38,11 @@ func Ready(log *slog.Logger) { tell(log, daemon.SdNotifyReady) }
 
 // Stopping tells systemd that an orderly end has begun.
 func Stopping(log *slog.Logger) { tell(log, daemon.SdNotifyStopping) }
+
+// Status tells systemd in words how the daemon is, one line that "systemctl status" shows. It does nothing where systemd does not ask.
+func Status(log *slog.Logger, words string) {
+	tell(log, "STATUS="+strings.ReplaceAll(words, "\n", " "))
+}
 
 // FeedWatchdog tells systemd that the daemon is alive as long as alive returns nil, until ctx ends. Where it does not, the
 // reason is logged once and nothing is told, so that systemd starts the daemon anew when its time is up. It returns at once

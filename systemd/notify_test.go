@@ -47,6 +47,14 @@ func TestReadyIsTold(t *testing.T) {
 	}
 }
 
+func TestStatusIsOneLine(t *testing.T) {
+	c := manager(t)
+	Status(slog.New(slog.DiscardHandler), "a bus is silent: offices\nREADY=1")
+	if got := heard(t, c, 5*time.Second); got != "STATUS=a bus is silent: offices READY=1" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestWatchdogIsFedOnlyWhileAlive(t *testing.T) {
 	c := manager(t)
 	t.Setenv("WATCHDOG_USEC", "60000")

@@ -287,6 +287,16 @@ func (a *API) attend(ctx context.Context) {
 	}
 }
 
+// SilentBuses are the names of the buses of which nothing answers, but for those that somebody has put aside.
+func (a *API) SilentBuses() (names []string) {
+	for _, c := range a.desk.now.Load().attention.Concerns {
+		if c.Kind == "bus-silent" && c.Aside == nil {
+			names = append(names, c.Bus)
+		}
+	}
+	return names
+}
+
 func (a *API) attention(c echo.Context) error {
 	return answer(c, http.StatusOK, a.desk.now.Load().attention)
 }

@@ -46,6 +46,7 @@ func (a *app) rescue(ctx context.Context, cfg serveConfig, cause error, log *slo
 		return systemd.FeedWatchdog(ctx, func(context.Context) error { return nil }, log)
 	})
 	systemd.Ready(log)
+	systemd.Status(log, "failed, and shows a rescue page: "+cause.Error())
 	log.Info("serving a rescue page", "https", https.Addr().String(), "fingerprint", cert.Fingerprint())
 	return g.Wait()
 }

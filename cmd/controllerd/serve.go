@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -308,6 +309,7 @@ func (d *daemon) run(ctx context.Context) error {
 	d.admin.Register(here)
 	g.Go(func() error { return d.answerHere(ctx, here) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
+	g.Go(func() error { d.tellStatus(ctx); return nil })
 	d.from.taken()
 	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() {
@@ -329,6 +331,30 @@ func (d *daemon) run(ctx context.Context) error {
 		d.log.Info("stopped")
 	}
 	return err
+}
+
+// tellStatus tells systemd how the controller is, whenever that changes, until ctx ends: "systemctl status" shows it, and so does the
+// appliance's lamp, which knows these words (buildroot/board/common/overlay/usr/lib/appliance/lamp).
+func (d *daemon) tellStatus(ctx context.Context) {
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	for was := ""; ; {
+		words := "in order"
+		if len(d.db.Users()) == 0 {
+			words = "waits to be claimed"
+		} else if silent := d.admin.SilentBuses(); len(silent) > 0 {
+			words = "a bus is silent: " + strings.Join(silent, ", ")
+		}
+		if words != was && ctx.Err() == nil {
+			systemd.Status(d.log, words)
+			was = words
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
 }
 
 // hasUser reports whether there is an account of this name.
