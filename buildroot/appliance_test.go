@@ -13,24 +13,31 @@ import (
 	"time"
 )
 
-// images is the folder with what "make image BOARD=qemu_aarch64" or "make image-offline" built.
-func images(t *testing.T) string {
+// virt is the board that QEMU's machine of that name is.
+const virt = "qemu_aarch64"
+
+// images is the folder with what "make image BOARD=…" or "make image-offline" built for a board; the test is skipped if nothing was.
+func images(t *testing.T, board string) string {
 	t.Helper()
-	dir, err := filepath.Abs("../output/image/qemu_aarch64")
+	dir, err := filepath.Abs(filepath.Join("../output/image", board))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := os.Getenv("IMAGE_DIR"); d != "" {
-		dir = filepath.Join(d, "qemu_aarch64")
+		dir = filepath.Join(d, board)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "sdcard.img")); err != nil {
+		t.Skipf("no image of this board was built: %v", err)
 	}
 	return dir
 }
 
 // installed is a board that an installer has claimed and furnished, and the client they did it with.
-func installed(t *testing.T, extra ...string) (*board, *client) {
+func installed(t *testing.T, board string, extra ...string) (*board, *client) {
 	t.Helper()
+	images(t, board) // or nothing is started
 	h := startHouse(t, t.TempDir())
-	b := newBoard(t, images(t), h, extra...)
+	b := newBoard(t, board, h, extra...)
 	on := time.Now()
 	b.power(t)
 	fingerprint := b.said(t, 1, `Certificate: ([0-9A-Fa-f:]{64,})`)
@@ -46,7 +53,13 @@ func installed(t *testing.T, extra ...string) (*board, *client) {
 // through the public API with lights behind the network and behind a USB adapter.
 func TestAppliance(t *testing.T) {
 	t.Parallel()
-	b, c := installed(t)
+	b, c := installed(t, virt)
+	b.works(t, c)
+}
+
+// works walks through the public API, takes the power away and looks whether everything is as it was.
+func (b *board) works(t *testing.T, c *client) {
+	t.Helper()
 	walk(t, &machine{port: b.port}, c.pem, c.password)
 	before := c.identities(t)
 
@@ -87,17 +100,16 @@ const damage = `signature|verif|verity|corrupt|invalid|failed`
 // by the health gate, one that does not start by the bootloader, and a good one stays and keeps everything.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	dir := images(t)
-	b, c := installed(t)
+	b, c := installed(t, virt)
 	walk(t, &machine{port: b.port}, c.pem, c.password)
-	before, first := c.identities(t), c.version(t)
-	v := newBundles(t, dir, first)
+	first := c.version(t)
+	v := newBundles(t, b.name, first)
 
 	for _, refused := range []struct{ name, bundle, why string }{
-		{"signed by another key", v.bundle(t, "other", first+".1", "controller-qemu_aarch64", otherKeys(t), nil), `signature|certificate|verif`},
-		{"for another board", v.bundle(t, "board", first+".1", "controller-beaglebone", v.keys, nil), `it is for controller-beaglebone`},
-		{"older", v.bundle(t, "older", "0.0.1", "controller-qemu_aarch64", v.keys, nil), `older than`},
-		{"damaged", damaged(t, v.bundle(t, "damaged", first+".1", "controller-qemu_aarch64", v.keys, nil)), damage},
+		{"signed by another key", v.bundle(t, "other", first+".1", b.name, otherKeys(t), nil), `signature|certificate|verif`},
+		{"for another board", v.bundle(t, "board", first+".1", "beaglebone", v.keys, nil), `it is for controller-beaglebone`},
+		{"older", v.bundle(t, "older", "0.0.1", b.name, v.keys, nil), `older than`},
+		{"damaged", damaged(t, v.bundle(t, "damaged", first+".1", b.name, v.keys, nil)), damage},
 	} {
 		report := b.plug(t, map[string]string{"update.raucb": refused.bundle})
 		said := ""
@@ -109,18 +121,28 @@ func TestUpdate(t *testing.T) {
 		b.unplug(t)
 	}
 
-	for i, update := range []struct {
-		name, settled string // and what the console says in the end
-		stays         bool
-		change        func(t *testing.T, root string)
-	}{
+	b.updates(t, c, v, []update{
 		{"whose buses are broken", `to %s was undone by the health gate`, false, breakBuses},
-		{"that does not start", `to %s was undone by the bootloader`, false, func(t *testing.T, root string) { debugfs(t, root, "rm /usr/lib/systemd/systemd") }},
+		{"that does not start", `to %s was undone by the bootloader`, false, loseInit},
 		{"that does not find its data", `to %s was undone by the bootloader`, false, loseData},
 		{"that is good", `updated from .* to %s`, true, nil},
-	} {
+	})
+}
+
+// update is one that is installed from a USB stick.
+type update struct {
+	name, settled string // and what the console says in the end
+	stays         bool
+	change        func(t *testing.T, root string)
+}
+
+// updates installs one after the other and looks whether the right system runs then, with everything from before.
+func (b *board) updates(t *testing.T, c *client, v *bundles, updates []update) {
+	t.Helper()
+	before, first := c.identities(t), v.version
+	for i, update := range updates {
 		version := fmt.Sprintf("%s.%d", first, i+2)
-		bundle := v.bundle(t, fmt.Sprint("update", i), version, "controller-qemu_aarch64", v.keys, update.change)
+		bundle := v.bundle(t, fmt.Sprint("update", i), version, b.name, v.keys, update.change)
 		b.plug(t, map[string]string{"update.raucb": bundle})
 		b.said(t, i+1, `is installed beside`)
 		began := time.Now()
@@ -161,8 +183,9 @@ type bundles struct {
 	dir, root, version, keys string
 }
 
-func newBundles(t *testing.T, images, version string) *bundles {
+func newBundles(t *testing.T, board, version string) *bundles {
 	t.Helper()
+	images := images(t, board)
 	return &bundles{dir: t.TempDir(), root: filepath.Join(images, "rootfs.ext4"), version: version, keys: filepath.Join(images, "../keys")}
 }
 
@@ -188,7 +211,7 @@ func (v *bundles) bundle(t *testing.T, name, version, board, keys string, change
 		change(t, root)
 	}
 	put(t, filepath.Join(content, "manifest.raucm"),
-		"[update]\ncompatible="+board+"\nversion="+version+"\n[bundle]\nformat=verity\n[image.rootfs]\nfilename=rootfs.ext4\n")
+		"[update]\ncompatible=controller-"+board+"\nversion="+version+"\n[bundle]\nformat=verity\n[image.rootfs]\nfilename=rootfs.ext4\n")
 	out := filepath.Join(v.dir, name+".raucb")
 	run(t, "rauc", "bundle", "--cert="+keys+"/signing.pem", "--key="+keys+"/signing.key", content, out)
 	return out
@@ -203,6 +226,9 @@ func debugfs(t *testing.T, root string, commands ...string) {
 		}
 	}
 }
+
+// loseInit takes a system its first program.
+func loseInit(t *testing.T, root string) { debugfs(t, root, "rm /usr/lib/systemd/systemd") }
 
 // loseData has a system look for its data where they are not.
 func loseData(t *testing.T, root string) {

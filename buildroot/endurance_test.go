@@ -21,7 +21,7 @@ import (
 // TestWrongClock starts an appliance that thinks it is 1970, and one that thinks it is 2099.
 func TestWrongClock(t *testing.T) {
 	t.Parallel()
-	b, c := installed(t)
+	b, c := installed(t, virt)
 	for _, year := range []string{"1970", "2099"} {
 		b.cut(t)
 		b.extra = []string{"-rtc", "base=" + year + "-06-01T12:00:00"}
@@ -49,7 +49,7 @@ func TestIdleHour(t *testing.T) {
 		}
 		idle = d
 	}
-	b, c := installed(t)
+	b, c := installed(t, virt)
 	walk(t, &machine{port: b.port}, c.pem, c.password)
 	time.Sleep(2 * time.Minute) // what the walk changed is on the card by then
 	before, flushes := b.written(t)
@@ -65,6 +65,7 @@ func TestIdleHour(t *testing.T) {
 // TestSmallBoard gives 512 MB a building of 1,000 lights and 500 clients that poll it.
 func TestSmallBoard(t *testing.T) {
 	t.Parallel()
+	images(t, virt) // or nothing is started
 	const lights, clients, buses = 1000, 500, 4
 	var ports [buses]string
 	for i := range ports {
@@ -80,7 +81,7 @@ func TestSmallBoard(t *testing.T) {
 		fmt.Fprintf(&site, "  - {id: %d, name: Light %d, bus: floor-%d, address: \"%d\", profile: wirenboard-wb-mdm3, outputs: [%d]}\n", i+1, i+1, i%buses, i/buses/3+1, i/buses%3+1)
 	}
 	startSite(t, t.TempDir(), site.String())
-	b := newBoard(t, images(t), house{})
+	b := newBoard(t, virt, house{})
 	b.power(t)
 	c := newClient(t, b, b.said(t, 1, `Certificate: ([0-9A-Fa-f:]{64,})`))
 	c.serves(t)

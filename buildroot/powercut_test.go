@@ -29,9 +29,9 @@ func TestPowerCuts(t *testing.T) {
 		}
 		cuts = n
 	}
-	b, c := installed(t)
+	b, c := installed(t, virt)
 	first := c.version(t)
-	u := &updates{bundles: newBundles(t, images(t), first)}
+	u := &updates{bundles: newBundles(t, b.name, first)}
 	made := map[string]bool{} // names of nodes whose making was acknowledged
 	for i := range cuts {
 		about := "work"
@@ -111,7 +111,7 @@ func (u *updates) next(t *testing.T, migrates bool) string {
 	if migrates {
 		u.migrations++
 	}
-	u.path = u.bundle(t, fmt.Sprint("cut", u.n), u.name(), "controller-qemu_aarch64", u.keys, func(t *testing.T, root string) {
+	u.path = u.bundle(t, fmt.Sprint("cut", u.n), u.name(), virt, u.keys, func(t *testing.T, root string) {
 		if u.migrations > 0 {
 			replaceDaemon(t, root, migration(t, u.migrations))
 		}

@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// board is QEMU's "virt" machine with a card in it, as an appliance has one.
+// board is a machine of QEMU with a card in it, as an appliance has one.
 type board struct {
+	name   string // as in configs/
 	work   string // folder of everything that belongs to it
 	card   string // path of the disk
 	house  house
@@ -30,14 +31,17 @@ type board struct {
 	says   *bufio.Scanner
 }
 
-// newBoard flashes a card of 2 GB with the image that was built.
-func newBoard(t *testing.T, images string, h house, extra ...string) *board {
+// newBoard flashes a card of 2 GB with the image that was built for the board of that name.
+func newBoard(t *testing.T, name string, h house, extra ...string) *board {
 	t.Helper()
-	b := &board{work: t.TempDir(), house: h, port: freePort(t), extra: extra}
+	b := &board{name: name, work: t.TempDir(), house: h, port: freePort(t), extra: extra}
 	b.card = filepath.Join(b.work, "card")
-	run(t, "cp", "--sparse=always", filepath.Join(images, "sdcard.img"), b.card)
+	run(t, "cp", "--sparse=always", filepath.Join(images(t, name), "sdcard.img"), b.card)
 	if err := os.Truncate(b.card, 2<<30); err != nil {
 		t.Fatal(err)
+	}
+	if name == raspberryPi {
+		b.preparePi(t)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -60,12 +64,16 @@ func (b *board) power(t *testing.T) {
 	}
 	defer line.Close()
 	args := []string{
-		"-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "512", "-display", "none", "-monitor", "none",
-		"-bios", "/usr/lib/u-boot/qemu_arm64/u-boot.bin",
-		"-serial", "file:" + b.consolePath(), "-qmp", "unix:" + qmp,
-		"-drive", "if=none,id=card,format=raw,file=" + b.card, "-device", "virtio-blk-pci,drive=card",
-		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-:443", "-device", "virtio-net-pci,netdev=lan,romfile=",
-		"-device", "virtio-rng-pci", "-device", "i6300esb", "-device", "qemu-xhci,id=usb",
+		"-display", "none", "-monitor", "none", "-qmp", "unix:" + qmp,
+		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-:443",
+	}
+	if b.name == raspberryPi {
+		args = append(args, b.pi()...)
+	} else {
+		args = append(args, "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "512",
+			"-bios", "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "-serial", "file:"+b.consolePath(),
+			"-drive", "if=none,id=card,format=raw,file="+b.card, "-device", "virtio-blk-pci,drive=card",
+			"-device", "virtio-net-pci,netdev=lan,romfile=", "-device", "virtio-rng-pci", "-device", "i6300esb", "-device", "qemu-xhci,id=usb")
 	}
 	if b.house.serial != "" {
 		tty, err := filepath.EvalSymlinks(b.house.serial)

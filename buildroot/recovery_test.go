@@ -22,7 +22,7 @@ import (
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	heard := filepath.Join(t.TempDir(), "heard.pcap")
-	b, c := installed(t, "-object", "filter-dump,id=heard,netdev=lan,file="+heard)
+	b, c := installed(t, virt, "-object", "filter-dump,id=heard,netdev=lan,file="+heard)
 	name := b.said(t, 1, `In a browser: https://(controller-[0-9a-f]{6})\.local`)
 	announced := fmt.Sprintf("%c%s\x05local", len(name), name) // as DNS writes names (RFC 1035, 3.1)
 	awaitFor(t, "the name on the network (RFC 6762)", func() bool {
@@ -31,9 +31,9 @@ func TestRecovery(t *testing.T) {
 	})
 
 	first, before := b.system(t), c.identities(t)
-	v := newBundles(t, images(t), first)
+	v := newBundles(t, b.name, first)
 	bundle := func(name, version string) string {
-		return v.bundle(t, name, version, "controller-qemu_aarch64", v.keys, nil)
+		return v.bundle(t, name, version, b.name, v.keys, nil)
 	}
 	second, third := first+".1", first+".2"
 

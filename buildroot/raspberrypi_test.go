@@ -1,0 +1,65 @@
+//go:build image && built
+
+package buildroot
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// raspberryPi is the board of which QEMU has a Raspberry Pi 3 B.
+const raspberryPi = "raspberrypi_64"
+
+// TestRaspberryPi does on a Raspberry Pi 3 what TestAppliance and TestUpdate do: U-Boot, kernel and system are those of the card. Its
+// Ethernet is not emulated, so that the network is an adapter on USB.
+func TestRaspberryPi(t *testing.T) {
+	t.Parallel()
+	b, c := installed(t, raspberryPi)
+	b.works(t, c)
+	b.updates(t, c, newBundles(t, b.name, c.version(t)), []update{
+		{"whose buses are broken", `to %s was undone by the health gate`, false, breakBuses},
+		{"that does not start", `to %s was undone by the bootloader`, false, loseInit},
+		{"that is good", `updated from .* to %s`, true, nil},
+	})
+}
+
+// Where the first partition of a card begins, as mtools want it, and what QEMU needs of it, as it starts no firmware.
+const (
+	firstPartition = "@@1M"
+	piTree         = "bcm2837-rpi-3-b.dtb"
+)
+
+// preparePi changes the card's copy as QEMU needs it: a console on the serial port, since there is no screen, and no watchdog, which
+// resets QEMU when it is opened.
+func (b *board) preparePi(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"u-boot.bin", piTree, "boot.scr"} {
+		run(t, "mcopy", "-i", b.card+firstPartition, "::"+name, filepath.Join(b.work, name))
+	}
+	script := filepath.Join(b.work, "boot.scr")
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header = 64 + 8 // of the image, and the length of its only part
+	onScreen := []byte("console=tty1")
+	if len(text) < header || bytes.Count(text, onScreen) != 1 {
+		t.Fatalf("boot.scr is not what it was: mend this test\n%q", text)
+	}
+	command := filepath.Join(b.work, "boot.cmd")
+	put(t, command, string(bytes.Replace(text[header:], onScreen, []byte("console=ttyS1,115200 systemd.watchdog_device=none"), 1)))
+	run(t, "mkimage", "-A", "arm64", "-T", "script", "-C", "none", "-d", command, script)
+	run(t, "mcopy", "-o", "-i", b.card+firstPartition, script, "::boot.scr")
+}
+
+// pi is what QEMU is told of it; the console is the second serial port.
+func (b *board) pi() []string {
+	return []string{
+		"-accel", "tcg,thread=single", // U-Boot has three of the four cores wait in a loop, which would be the load of the host
+		"-M", "raspi3b", "-kernel", filepath.Join(b.work, "u-boot.bin"), "-dtb", filepath.Join(b.work, piTree),
+		"-serial", "null", "-serial", "file:" + b.consolePath(),
+		"-drive", "if=sd,id=card,format=raw,file=" + b.card, "-device", "usb-net,netdev=lan",
+	}
+}
