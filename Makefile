@@ -93,10 +93,10 @@ install: build
 	./scripts/manuals.sh bin/manuals
 	./scripts/install.sh "$(DESTDIR)" bin bin/manuals
 
-image-test: image = $(wildcard $(or $(IMAGE_DIR),output/image)/qemu_aarch64/sdcard.img)
+image-test: image = $(wildcard $(or $(IMAGE_DIR),output/image)/*/sdcard.img)
 image-test:
 	./scripts/install-peers.sh image
-	$(GO) test -count=1 -tags "image $(if $(image),built)" -timeout 90m -v ./buildroot
+	$(GO) test -count=1 -tags "image $(if $(image),built)" -timeout 150m -v ./buildroot
 
 image:
 	$(if $(wildcard buildroot/board/$(BOARD)/debian.txt),./scripts/install-peers.sh image-offline)

@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long any single step may take: QEMU translates every instruction, on a machine that is busy.
-const patience = 10 * time.Minute
+const patience = 20 * time.Minute
 
 // TestDebianSystemOnARM boots a 64-bit ARM system with 512 MB made of Debian's packages, our units and our daemon, walks
 // through the public API with a building behind the network and one behind a serial port, tries to break out of the unit, and
