@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -28,6 +29,30 @@ func TestTokenIsGoodAtItsOwnDoorOnly(t *testing.T) {
 			if _, err := use(token); (err == nil) != (token == name) {
 				t.Errorf("made for this door: %v, and: %v", token == name, err)
 			}
+		}
+	}
+}
+
+// Who logged in with a password that was changed while the answer was on its way gets no token: it would outlive all that the change
+// has ended.
+func TestPasswordThatWasChangedMeanwhileGivesNoToken(t *testing.T) {
+	t.Parallel()
+	s, ctx := open(t, t.TempDir()), t.Context()
+	before := addUser(t, s, "anna", account.RoleAdmin)
+	if err := s.SetPassword(ctx, "anna", "another password for tests"); err != nil {
+		t.Fatal(err)
+	}
+	now, _ := s.User("anna")
+	for door, make := range map[string]func(account.User) (string, error){
+		doorPublic:  func(u account.User) (string, error) { return s.NewRefreshToken(ctx, u) },
+		doorProgram: func(u account.User) (string, error) { return s.NewRotatingToken(ctx, u) },
+		doorBrowser: func(u account.User) (string, error) { return s.NewSession(ctx, u) },
+	} {
+		if _, err := make(before); !errors.Is(err, account.ErrAuthFailed) {
+			t.Errorf("%s, with the old password: %v", door, err)
+		}
+		if _, err := make(now); err != nil {
+			t.Errorf("%s, with the new one: %v", door, err)
 		}
 	}
 }
