@@ -19,17 +19,11 @@ var routes = []string{
 	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate", "/more/certificate", "/more/diagnostics",
 }
 
-// firstView is what the home page needs before anything can be seen.
-var firstView = []string{
-	"app/app.js", "app/house.js", "app/home.js", "app/cards.js", "app/scenes.js", "app/works.js", "ui/jobs.js",
-	"ui/i18n.js", "ui/router.js", "ui/shell.js", "ui/icons.js", "ui/api.js", "ui/stream.js", "ui/asked.js", "ui/light.js", "ui/shade.js", "ui/slider.js",
-}
-
 // New gathers the pages.
 func New() (*ui.Pages, error) {
 	files, err := fs.Sub(app, "app")
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
 	}
-	return ui.New(ui.Options{App: files, Title: "Controller", Preload: firstView, Routes: routes})
+	return ui.New(ui.Options{App: files, Title: "Controller", Routes: routes})
 }

@@ -122,6 +122,28 @@ func TestPagesInEveryLook(t *testing.T) {
 	}
 }
 
+// TestAFirstLoadIsFewRequests counts what a phone asks for that has nothing of the pages, until home has told what was used today.
+func TestAFirstLoadIsFewRequests(t *testing.T) {
+	t.Parallel()
+	h := demoHouse(t)
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true})
+	few := func(what, until string) {
+		t.Helper()
+		tab.Cold()
+		before, bytes := len(tab.Asked()), tab.Received()
+		tab.Go(h.url + "/")
+		tab.Wait(until)
+		asked := tab.Asked()[before:]
+		t.Logf("%s: %d requests, %d bytes", what, len(asked), tab.Received()-bytes)
+		if len(asked) < 6 || len(asked) > 15 {
+			t.Errorf("%s takes %d requests, at most 15:\n%s", what, len(asked), strings.Join(asked, "\n"))
+		}
+	}
+	few("log-in", `document.querySelector("input[name=password]")`)
+	logIn(h, tab, "operator")
+	few("home", `document.querySelector(".card") && performance.getEntriesByType("resource").some((e) => e.name.includes("/api/v1/history/power"))`)
+}
+
 func inspect(t *testing.T, tab *uitest.Tab, name string) {
 	t.Helper()
 	tab.Shot(name, false)

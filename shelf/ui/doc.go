@@ -5,7 +5,9 @@
 // and signals (assets/vendor, upstream's files, see vendor.sh), and what is edited
 // is what the browser runs, less indentation and the lines that are comments. All modules of a program,
 // these and its own, lie in one folder /a/<hash>/ whose name is the hash of everything in it: ui/ holds what is
-// here, app/ what the program adds.
+// here, app/ what the program adds. app/app.js comes with all that it imports in one answer, each module a function in it
+// that begins with the module's name (packed.go); what a page fetches later comes module by module. So a module that belongs
+// to the first view is imported as usual, names that change after they were imported ("export let") only by later ones.
 //
 // # How a program gets pages
 //
@@ -15,7 +17,7 @@
 //	var files embed.FS
 //
 //	app, err := fs.Sub(files, "app")
-//	pages, err := ui.New(ui.Options{App: app, Title: "Controller", Preload: []string{"app/app.js", …}})
+//	pages, err := ui.New(ui.Options{App: app, Title: "Controller"})
 //	e.GET("/a/*", echo.WrapHandler(pages.Assets()))   // modules, style, icons: immutable
 //	e.GET("/login", echo.WrapHandler(pages.Shell()))  // the same shell for each page it has
 //

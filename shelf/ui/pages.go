@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,9 +34,6 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 type Options struct {
 	App   fs.FS  // its own files, app.js among them; nil: none
 	Title string // of the shell until the first page has its own
-	// Preload names modules of the first view, such as "app/home.js", so that the
-	// browser need not find them one after another.
-	Preload []string
 	// Routes are the addresses of pages, as in app/app.js. Each answers with the same shell, which draws the page that the
 	// address names; another address is not found.
 	Routes []string
@@ -47,14 +45,16 @@ type Pages struct {
 	files  map[string]*file
 	shell  *file
 	routes []string
+	packed func() []string // the modules that are sent as one
 }
 
 // file is one answer, made when it is first asked for: a start must not wait for pages.
 type file struct {
-	kind string // Content-Type
-	read func() []byte
+	kind   string // Content-Type
+	source func() []byte
+	read   func() []byte
 
-	packed sync.Once
+	zip    sync.Once
 	plain  []byte
 	zipped []byte // nil: smaller as it is
 	tag    string
@@ -63,6 +63,7 @@ type file struct {
 // New gathers the files of the shelf (as ui/…) and of the program (as app/…).
 func New(o Options) (*Pages, error) {
 	p := &Pages{files: map[string]*file{}, routes: o.Routes}
+	p.packed = sync.OnceValue(p.together)
 	assets, err := fs.Sub(shared, "assets")
 	if err != nil {
 		return nil, fmt.Errorf("gather pages: %w", err)
@@ -77,8 +78,8 @@ func New(o Options) (*Pages, error) {
 		}
 	}
 	p.folder = "/a/" + hex.EncodeToString(h.Sum(nil)[:6]) + "/"
-	p.shell, err = p.makeShell(o)
-	return p, err
+	p.shell = p.makeShell(o)
+	return p, nil
 }
 
 func (p *Pages) gather(h io.Writer, under string, files fs.FS) error {
@@ -96,13 +97,21 @@ func (p *Pages) gather(h io.Writer, under string, files fs.FS) error {
 		}
 		fmt.Fprintf(h, "%s/%s %d\n", under, name, len(data))
 		_, _ = h.Write(data) // a hash has no errors
-		p.files[under+"/"+name] = &file{kind: kind, read: func() []byte {
+		f, module := &file{kind: kind}, under+"/"+name
+		f.source = func() []byte {
 			data, _ := fs.ReadFile(files, name) // it was read before, from the program itself
 			if path.Ext(name) == ".js" {
 				data = unsent.ReplaceAll(data, nil)
 			}
 			return data
-		}}
+		}
+		f.read = f.source
+		if module == entry {
+			f.read = p.pack
+		} else if path.Ext(name) == ".js" {
+			f.read = func() []byte { return p.alone(module) }
+		}
+		p.files[module] = f
 		return nil
 	})
 }
@@ -128,8 +137,8 @@ var zippers = sync.Pool{New: func() any {
 	return z
 }}
 
-// pack makes the answer.
-func (f *file) pack() {
+// prepare makes the answer.
+func (f *file) prepare() {
 	f.plain = f.read()
 	sum := sha256.Sum256(f.plain)
 	f.tag = `"` + hex.EncodeToString(sum[:8]) + `"`
@@ -148,7 +157,7 @@ func (f *file) pack() {
 func (p *Pages) Folder() string { return p.folder }
 
 // makeShell writes the page that every address of the program answers with.
-func (p *Pages) makeShell(o Options) (*file, error) {
+func (p *Pages) makeShell(o Options) *file {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<!doctype html>
 <html lang="en" data-build="%s">
@@ -162,22 +171,15 @@ func (p *Pages) makeShell(o Options) (*file, error) {
 <link rel="icon" href="%sui/icon.svg">
 <link rel="stylesheet" href="%[3]sui/style.css">
 `, path.Base(p.folder), html.EscapeString(o.Title), p.folder)
-	for _, name := range append([]string{"ui/vendor/preact.js", "ui/vendor/hooks.js", "ui/vendor/htm.js", "ui/vendor/signals-core.js",
-		"ui/vendor/signals.js", "ui/lib.js"}, o.Preload...) {
-		if p.files[name] == nil {
-			return nil, fmt.Errorf("gather pages: %s is to be loaded first, but there is no such file", name)
-		}
-		fmt.Fprintf(&b, "<link rel=\"modulepreload\" href=\"%s%s\">\n", p.folder, name)
-	}
-	fmt.Fprintf(&b, `<script type="module" src="%sapp/app.js"></script>
+	fmt.Fprintf(&b, `<script type="module" src="%s%s"></script>
 </head>
 <body>
 <div id="app"></div>
 <noscript><p class="notice">These pages need JavaScript, which this browser has switched off.</p></noscript>
 </body>
 </html>
-`, p.folder)
-	return &file{kind: "text/html; charset=utf-8", read: func() []byte { return []byte(b.String()) }}, nil
+`, p.folder, entry)
+	return &file{kind: "text/html; charset=utf-8", read: func() []byte { return []byte(b.String()) }}
 }
 
 // Register adds the pages to e. A browser that asks for an address that nobody has gets the page that says so.
@@ -227,7 +229,7 @@ func (p *Pages) Assets() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := strings.CutPrefix(r.URL.Path, p.folder)
 		f := p.files[name]
-		if !ok || f == nil {
+		if !ok || f == nil || name != entry && slices.Contains(p.packed(), name) { // of what is sent as one there is one
 			w.Header().Set("Cache-Control", "no-store")
 			http.Error(w, "no such file in this version of the pages", http.StatusNotFound)
 			return
@@ -239,7 +241,7 @@ func (p *Pages) Assets() http.Handler {
 
 // send answers with a file, unless the browser has it.
 func (f *file) send(w http.ResponseWriter, r *http.Request, status int) {
-	f.packed.Do(f.pack)
+	f.zip.Do(f.prepare)
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
@@ -277,19 +279,16 @@ func (p *Pages) Weight(modules ...string) (int, error) {
 		if f == nil {
 			return 0, fmt.Errorf("weigh pages: %s is imported, but there is no such file", name)
 		}
-		total += f.size()
-		for _, m := range imports.FindAllSubmatch(f.plain, -1) {
-			modules = append(modules, path.Join(path.Dir(name), string(m[1])))
+		if name == entry || !slices.Contains(p.packed(), name) {
+			total += f.size()
 		}
+		modules = append(modules, needs(name, f.source())...)
 	}
 	return total, nil
 }
 
-// imports finds what a module always loads; import(…) is loaded when needed.
-var imports = regexp.MustCompile(`(?:from|import)\s*["'](\.{1,2}/[^"']+)["']`)
-
 func (f *file) size() int {
-	f.packed.Do(f.pack)
+	f.zip.Do(f.prepare)
 	if f.zipped != nil {
 		return len(f.zipped)
 	}

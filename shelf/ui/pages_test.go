@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -83,9 +84,6 @@ func TestServing(t *testing.T) {
 	if !strings.Contains(body.String(), "<title>A &lt;b&gt; &amp; c</title>") || strings.Contains(body.String(), "style=") {
 		t.Errorf("shell: %s", body)
 	}
-	if _, err := ui.New(ui.Options{App: app, Preload: []string{"app/gone.js"}}); err == nil {
-		t.Error("a preload of a file that does not exist went through")
-	}
 }
 
 // What is for who reads the source is not sent: comments on lines of their own, and indentation.
@@ -121,15 +119,85 @@ func TestABrowserAtNoAddressGetsAPage(t *testing.T) {
 func TestWhatReadersNeedIsNotSent(t *testing.T) {
 	source := "// What this is.\n/** @param {string} a */\nexport const f = (a) => {\n  /**\n   * @type {number}\n   */\n" +
 		"  let n = 1; // one\n\treturn a + `//` + n;\n};\n/** @type {number} */ (1).valueOf();\n/** The end. */\nlast();\n"
-	p, err := ui.New(ui.Options{App: fstest.MapFS{"app.js": {Data: []byte(source)}}})
+	p, err := ui.New(ui.Options{App: fstest.MapFS{"later.js": {Data: []byte(source)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	p.Assets().ServeHTTP(w, httptest.NewRequest("GET", p.Folder()+"app/app.js", nil))
+	p.Assets().ServeHTTP(w, httptest.NewRequest("GET", p.Folder()+"app/later.js", nil))
 	if want := "export const f = (a) => {\nlet n = 1; // one\nreturn a + `//` + n;\n};\n/** @type {number} */ (1).valueOf();\nlast();\n"; w.Body.String() != want {
 		t.Errorf("sent %q, want %q", w.Body, want)
 	}
+}
+
+// What the first module imports is sent with it, and nowhere else: in two places a module would be two.
+func TestWhatIsNeededFirstIsOneAnswer(t *testing.T) {
+	p, err := ui.New(ui.Options{App: fstest.MapFS{
+		"app.js":      {Data: []byte("import Home, { a as b } from './home.js';\nimport './deep/two.js';\nb(Home, () => import('./later.js'));\n")},
+		"home.js":     {Data: []byte("import{x}from\"./deep/two.js\";export const a = x;\nexport default function Home() {}\n")},
+		"deep/two.js": {Data: []byte("export const x = 1, url = import.meta.url;\nexport async function f() { return import(`../i18n/${x}.js`); }\nexport { x as y };\n")},
+		"later.js":    {Data: []byte("import { a } from './home.js';\nimport Other from './other.js';\nexport default a(Other);\n")},
+		"other.js":    {Data: []byte("export default 1;\n")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"app.js": `const modules$={};
+await(async()=>{ // app/deep/two.js
+modules$["app/deep/two.js"]={get y(){return x},get x(){return x},get f(){return f}};
+const x = 1, url = new URL("../app/deep/two.js",import.meta.url);
+async function f() { return import(` + "`../app/i18n/${x}.js`" + `); }
+
+
+})();
+await(async()=>{ // app/home.js
+modules$["app/home.js"]={get a(){return a},get default(){return Home}};
+const{x:x}=modules$["app/deep/two.js"];const a = x;
+function Home() {}
+
+})();
+await(async()=>{ // app/app.js
+modules$["app/app.js"]={};
+const{default:Home,a:b}=modules$["app/home.js"];
+
+b(Home, () => import('../app/later.js'));
+
+})();
+export{modules$};
+`,
+		"later.js": `import{modules$}from"../app/app.js";const{a:a}=modules$["app/home.js"];
+import Other from './other.js';
+export default a(Other);
+`,
+		"other.js":    "export default 1;\n",
+		"home.js":     "no such file in this version of the pages\n",
+		"deep/two.js": "no such file in this version of the pages\n",
+	} {
+		w := httptest.NewRecorder()
+		p.Assets().ServeHTTP(w, httptest.NewRequest("GET", p.Folder()+"app/"+name, nil))
+		if w.Body.String() != want {
+			t.Errorf("%s is sent as\n%s\nwant\n%s", name, w.Body, want)
+		}
+	}
+}
+
+// A name that changes later would keep the value that it had when all was put together.
+func TestWhatChangesIsNotTakenBefore(t *testing.T) {
+	p, err := ui.New(ui.Options{App: fstest.MapFS{
+		"app.js": {Data: []byte("import { x } from './x.js';\nx();\n")},
+		"x.js":   {Data: []byte("export let x;\n")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if r := recover(); !strings.Contains(fmt.Sprint(r), "app/app.js takes x of ./x.js") {
+			t.Errorf("weighed, with %v", r)
+		}
+	}()
+	_, err = p.Weight("app/app.js")
+	t.Errorf("weighed, with %v", err)
 }
 
 func TestAnotherFileIsAnotherFolder(t *testing.T) {

@@ -1,12 +1,10 @@
 // What the platform says, in the language of the page. It answers programs, too, and in English.
-import { language } from '../ui/i18n.js';
-
 const plain = (text) => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&');
 let forms = []; // of [how a sentence looks, the same in the page's language]
 
 // startSaid loads what the page needs; nothing for English.
 export async function startSaid() {
-  if (language !== 'de' || forms.length) return;
+  if (document.documentElement.lang !== 'de' || forms.length) return;
   const all = (await import('./german.js')).default;
   forms = all.map(([en, de]) => [new RegExp('^' + plain(en).replace(/\{(\w+)\}/g, '(?<$1>.+?)') + '$', 's'), de]);
 }

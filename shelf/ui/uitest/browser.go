@@ -89,6 +89,7 @@ type Tab struct {
 	mu       sync.Mutex
 	console  []string
 	requests []string
+	received int // bytes
 	ignored  []string
 }
 
@@ -132,9 +133,28 @@ func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, erro
 func (tab *Tab) note(ev any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
-	if e, ok := ev.(*network.EventRequestWillBeSent); ok {
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
 		tab.requests = append(tab.requests, e.Request.URL)
+	case *network.EventLoadingFinished:
+		tab.received += int(e.EncodedDataLength)
 	}
+}
+
+// Cold has the browser forget what it has kept of pages, so that the next load is the first.
+func (tab *Tab) Cold() {
+	tab.t.Helper()
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, network.ClearBrowserCache, cdp.Empty{})
+		return err
+	}))
+}
+
+// Received is how many bytes came in whole answers so far, as they were sent, with their headers.
+func (tab *Tab) Received() int {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return tab.received
 }
 
 // Console takes what the page has written to the console since it was last asked.
