@@ -65,8 +65,9 @@ export async function begin(request) {
   }
 }
 
+// keep takes over a job that was asked for. Of one that the stream has told of already it told more: it may be over since.
 function keep(j) {
-  noteJob(j);
+  if (!jobOf((x) => x.id === j.id)) noteJob(j);
   return j;
 }
 

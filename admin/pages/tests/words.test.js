@@ -10,7 +10,7 @@ import { filters as ofClusters, summary, titleOf as homeTitle } from '../app/hom
 import { enter } from '../app/house.js';
 import { whenOf } from '../app/rules/rules.js';
 import { newOf } from '../app/found.js';
-import { over, titleOf, shows, Works } from '../app/works.js';
+import { begin, jobOf, over, titleOf, shows, Works } from '../app/works.js';
 
 const time = clock();
 after(() => time.stop());
@@ -47,6 +47,14 @@ Source.last.tell('picture', {
     { name: 'west', uuid: 'w', driver: 'modbus', up: false },
     { name: 'spare', uuid: 's', driver: 'modbus', up: false, disabled: true },
   ],
+  attention: {
+    concerns: [
+      { kind: 'device-trouble', bus: 'east', device: '4', nodes: [60], what: 'lamp failure' },
+      { kind: 'device-silent', bus: 'east', device: '5', nodes: [61], what: 'no answer' },
+      { kind: 'bus-fault', bus: 'west', what: 'noise' },
+    ],
+    more: 0,
+  },
 });
 
 describe('members of a cluster', () => {
@@ -72,6 +80,12 @@ describe('members of a cluster', () => {
   it('at fault go before some that are silent', () => {
     const c = said(member({ fault: 'lamp failure' }), member({ online: false }));
     assert.deepEqual([c.fault, c.words], [true, 'Lamp: lamp failure']);
+  });
+  it('are at fault with what their device reports', () => {
+    assert.equal(said(member({ id: 60 })).words, 'Lamp: lamp failure');
+    assert.equal(said(member({ id: 7, node: 60 })).words, 'Lamp: lamp failure');
+    assert.equal(said(member({ id: 61 })).words, '1 light');
+    assert.equal(said(member({ id: 60, node: 7 })).words, '1 light'); // a shade has numbers of its own
   });
   it('that are all silent go before a fault', () => assert.equal(said(member({ online: false, fault: 'x' })).off, true));
   it('are stale with the oldest of their values', () => {
@@ -228,6 +242,16 @@ describe('long work', () => {
       ['queued', 'running', 'done', 'failed', 'cancelled'].map((state) => over({ state })),
       [false, false, true, true, true],
     );
+  });
+  it('is over, however late the answer says that it began', async () => {
+    Source.last.tell('job', { id: 'quick', state: 'done' });
+    answers({ body: { id: 'quick', state: 'running' } });
+    await begin({ kind: 'identify' });
+    assert.equal(jobOf((j) => j.id === 'quick').state, 'done');
+    answers({ body: { id: 'slow', state: 'running' } });
+    await begin({ kind: 'identify' });
+    assert.equal(jobOf((j) => j.id === 'slow').state, 'running');
+    Source.last.tell('job', { id: 'slow', state: 'done' });
   });
   it('has a title, a page and how far it is', () => {
     assert.equal(titleOf({ kind: 'calibrate', shade: 5001, subject: 'x' }), t('job.calibrate', { what: 'South' }));
