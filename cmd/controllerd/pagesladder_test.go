@@ -72,6 +72,7 @@ func (p *phone) addBus(t *testing.T, at, name string) {
 	p.fill("input[name=name]", name)
 	p.press("Add this bus")
 	p.WaitText("New devices on " + name)
+	p.Wait(`/The scan goes on|found, /.test(document.body.innerText)`) // whoever leaves before has none
 }
 
 func (p *phone) fill(selector, text string) { p.fields++; p.Type(selector, text) }
