@@ -53,6 +53,7 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
 
   useEffect(() => {
     const measure = () => {
+      if (!box.current) return; // the page has gone since its size changed
       const r = box.current.getBoundingClientRect();
       const all = at.view && at.view.k <= fit(at.size, at.pic).k * 1.001;
       at.size = { w: r.width, h: r.height };
