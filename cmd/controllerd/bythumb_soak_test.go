@@ -203,8 +203,10 @@ func (w *thumb) many(bus, way string, addresses ...string) {
 		w.blink(bus, a, fmt.Sprintf(row, a, "button.square"))
 		w.touch(fmt.Sprintf(row, a, "button.main"))
 	}
-	w.touch(`document.querySelector("form .next button[type=submit]")`)
-	w.Wait(`!document.querySelector("button.main")`)
+	for closed := false; !closed; {
+		w.touch(`document.querySelector("form .next button[type=submit]")`)
+		closed = w.Becomes(`!document.querySelector("button.main")`, 10*time.Second)
+	}
 }
 
 // scanned waits for the end of a bus's scan, whose devices are all of those that hang there.
@@ -501,6 +503,13 @@ func TestSoakABuildingByThumb(t *testing.T) {
 	}
 	if lights != 72 || shades != 29 || len(put) != lights+shades {
 		t.Errorf("%d lights, %d shades, %d things on the plan, want 72, 29 and all of them", lights, shades, len(put))
+	}
+	called := map[string]bool{}
+	for _, c := range site.Clusters {
+		if called[c.Name] {
+			t.Errorf("two clusters are called %q", c.Name)
+		}
+		called[c.Name] = true
 	}
 	for _, s := range site.Division.Floors[0].Plan.Spots {
 		name := ""

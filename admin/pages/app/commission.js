@@ -71,8 +71,7 @@ export function Show({ bus, found: f, big = false }) {
 
 // clusterOf is the one that was made with a device.
 /** @type {(made: DeviceMade) => number | undefined} */
-export const clusterOf = (made) =>
-  made.nodes[0]?.clusters.at(-1) || house.clusters.all().find((c) => c.shades.includes(made.shades[0]?.id))?.id;
+export const clusterOf = (made) => made.nodes[0]?.clusters.at(-1) || made.shades[0]?.clusters.at(-1);
 
 export default function Commission({ params }) {
   const name = params.bus;
