@@ -39,6 +39,9 @@ type Action struct {
 	// After is how long after the moment of its rule it is done; what somebody set by hand meanwhile is left alone then.
 	// 0: at once. Scenes have none.
 	After time.Duration `json:"after,omitempty"`
+	// Over is how long LightLevel and LightOff take, in steps from the level that each light has when it begins, whole seconds
+	// from 4 s to 2 h; what somebody sets by hand meanwhile is left alone from then on. 0: at once. Nothing else has one.
+	Over time.Duration `json:"over,omitempty"`
 }
 
 // Command is the action as somebody wants it done now.

@@ -152,11 +152,5 @@ func judge(outcomes []outcome) wire.Ack {
 }
 
 func commands(outcomes []outcome) string {
-	var ids []string
-	for _, o := range outcomes {
-		if o.entry.ID != "" {
-			ids = append(ids, o.entry.ID)
-		}
-	}
-	return strings.Join(ids, ", ")
+	return strings.Join(entriesOf(outcomes), ", ")
 }

@@ -38,6 +38,7 @@ type engine struct {
 	hands   map[appliance.Ref]appliance.Hand // of what the site has, once there is one
 	runs    map[appliance.ID][]time.Time     // of the last stormSpan
 	later   []firing                         // actions that come after others of their rule, by time
+	fades   []*fade                          // actions that take time and are under way
 	resting map[appliance.ID]time.Time       // rules set aside, until when
 }
 
@@ -59,7 +60,15 @@ type firing struct {
 	left    string // why it does not after all; empty: it does
 	// begun is when the rule had reason to, of actions that come later; zero: this is that moment.
 	begun time.Time
+	fade  *fade // whose step this is, or whose end; nil: it is none
 }
+
+// Why something is left, where that is said in several places.
+const (
+	notReady         = "the controller, or its clock, was not ready at that time"
+	changedMeanwhile = "the rule was changed meanwhile"
+	isGone           = "what an action is for is not there any more"
+)
 
 func newEngine(start time.Time) *engine {
 	return &engine{until: start, watched: map[appliance.ID]watched{}, hands: map[appliance.Ref]appliance.Hand{},
@@ -85,10 +94,14 @@ func (e *engine) tick(now time.Time, s *appliance.Snapshot) []firing {
 	for i := range out {
 		e.postpone(&out[i])
 	}
-	return append(out, e.postponed(now, s)...)
+	out = append(out, e.postponed(now, s)...)
+	for i := range out {
+		e.begin(&out[i], s)
+	}
+	return append(out, e.faded(now, s)...)
 }
 
-// laterMost bounds the moments at which actions are still to come.
+// laterMost bounds the moments at which actions are still to come, and the fades that are under way.
 const laterMost = 1000
 
 // postpone keeps the actions of a firing that come later. A rule that has reason to act again begins anew.
@@ -97,6 +110,11 @@ func (e *engine) postpone(f *firing) {
 		return
 	}
 	e.later = slices.DeleteFunc(e.later, func(o firing) bool { return o.rule.ID == f.rule.ID })
+	for _, fd := range e.fades {
+		if fd.rule.ID == f.rule.ID {
+			fd.ended = "the rule began anew"
+		}
+	}
 	before := len(e.later)
 	for _, a := range f.rule.Actions {
 		if a.After == 0 {
@@ -106,7 +124,7 @@ func (e *engine) postpone(f *firing) {
 		at := f.at.Add(a.After)
 		i := before + slices.IndexFunc(e.later[before:], func(o firing) bool { return o.at.Equal(at) })
 		if i < before {
-			if i = len(e.later); i >= laterMost {
+			if i = len(e.later); i+len(e.fades) >= laterMost {
 				f.left = "too many rules have something to do later"
 				return
 			}
@@ -123,18 +141,23 @@ func (e *engine) postponed(now time.Time, s *appliance.Snapshot) []firing {
 		if f.at.After(now) && f.at.Before(now.Add(backMost+f.at.Sub(f.begun))) {
 			return false
 		}
-		is := ruleOf(s.Site, f.rule.ID)
 		switch {
-		case is == nil || is.Disabled || !reflect.DeepEqual(is.Actions, f.rule.Actions):
-			f.left = "the rule was changed meanwhile"
+		case changed(f.rule, s):
+			f.left = changedMeanwhile
 		case now.Sub(f.at) > grace || f.at.After(now):
-			f.left = "the controller, or its clock, was not ready at that time"
+			f.left = notReady
 		}
 		out = append(out, f)
 		return true
 	})
 	slices.SortStableFunc(out, func(a, b firing) int { return a.at.Compare(b.at) })
 	return out
+}
+
+// changed reports whether a rule is not any more what it was when it had reason to act.
+func changed(r *appliance.Rule, s *appliance.Snapshot) bool {
+	is := ruleOf(s.Site, r.ID)
+	return is == nil || is.Disabled || !reflect.DeepEqual(is.Actions, r.Actions)
 }
 
 // passed is what has become due by clock and sun.
@@ -148,7 +171,7 @@ func (e *engine) passed(now time.Time, s *appliance.Snapshot) []firing {
 		f := firing{at: due.At, rule: ruleOf(e.site, due.Rule)}
 		f.why = why(f.rule, s)
 		if now.Sub(due.At) > grace {
-			f.left = "the controller, or its clock, was not ready at that time"
+			f.left = notReady
 		}
 		out = append(out, f)
 	}
@@ -323,6 +346,11 @@ func (e *engine) next(now time.Time) time.Time {
 			at = f.at
 		}
 	}
+	for _, fd := range e.fades {
+		if due := fd.due(fd.seen + 1); due.Before(at) {
+			at = due
+		}
+	}
 	for _, w := range e.watched {
 		if lasts := w.since.Add(w.trigger.For); w.past && !w.acted && lasts.Before(at) {
 			at = lasts
@@ -359,16 +387,18 @@ func (e *engine) commands(f firing, s *appliance.Snapshot) (list []appliance.Com
 func (e *engine) free(cmd appliance.Command, f firing, s *appliance.Snapshot) (list []appliance.Command, held []string) {
 	refs, ok := members(cmd, s)
 	if !ok {
-		return nil, []string{"what an action is for is not there any more"}
+		return nil, []string{isGone}
 	}
 	var rest []appliance.Ref
 	for _, ref := range refs {
-		h, set := e.hands[ref]
-		if set && (f.rule.Yields > 0 && f.at.Before(h.At.Add(f.rule.Yields)) || !f.begun.IsZero() && h.At.After(f.begun)) {
+		if h, ok := e.held(ref, f); ok {
 			held = append(held, fmt.Sprintf("%s was set by %s", nameOf(s, ref), h.Who))
 			continue
 		}
 		rest = append(rest, ref)
+	}
+	if !cmd.Kind.IsShade() && cmd.Kind != appliance.LightKelvin {
+		e.takeOver(rest, f.rule, func(fd *fade) bool { return fd.at.Before(f.at) })
 	}
 	if len(held) == 0 {
 		return []appliance.Command{cmd}, nil
@@ -379,6 +409,12 @@ func (e *engine) free(cmd appliance.Command, f firing, s *appliance.Snapshot) (l
 		list = append(list, one)
 	}
 	return list, held
+}
+
+// held tells what somebody set by hand that a firing therefore leaves alone.
+func (e *engine) held(ref appliance.Ref, f firing) (appliance.Hand, bool) {
+	h, set := e.hands[ref]
+	return h, set && (f.rule.Yields > 0 && f.at.Before(h.At.Add(f.rule.Yields)) || !f.begun.IsZero() && h.At.After(f.begun))
 }
 
 // members are the lights, or the shades, that a command is for; false if its target is gone.

@@ -10,10 +10,10 @@ import (
 )
 
 // siteOf is a snapshot of a building with rules and nothing else but what a test puts there.
-func siteOf(rules []appliance.Rule, d appliance.Division) *appliance.Snapshot {
+func siteOf(rules []appliance.Rule, d appliance.Division, more ...appliance.Node) *appliance.Snapshot {
 	core := control.New(control.Options{})
 	site := appliance.Site{Name: "House", Division: d, Rules: rules,
-		Nodes:    []appliance.Node{{ID: 1, Name: "Desk lamp"}, {ID: 2, Name: "Ceiling"}, {ID: 3, Name: "Meter"}},
+		Nodes:    append([]appliance.Node{{ID: 1, Name: "Desk lamp"}, {ID: 2, Name: "Ceiling"}, {ID: 3, Name: "Meter"}}, more...),
 		Shades:   []appliance.Shade{{ID: 5001, Name: "Roller"}},
 		Clusters: []appliance.Cluster{{ID: 1, Name: "Study", Nodes: []appliance.ID{1, 2}, Shades: []appliance.ID{5001}}},
 		Scenes: []appliance.Scene{{ID: 1, Name: "Evening", Actions: []appliance.Action{

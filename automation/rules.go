@@ -105,6 +105,10 @@ func (r *Rules) step(ctx context.Context, s *appliance.Snapshot) time.Duration {
 
 // start carries a firing out beside everything else. The caller holds mu.
 func (r *Rules) start(ctx context.Context, f firing, s *appliance.Snapshot) {
+	if f.fade != nil {
+		r.startStep(ctx, f, s)
+		return
+	}
 	run := appliance.RuleRun{At: f.at, Rule: f.rule.ID, Name: f.rule.Name, Why: f.why, Left: f.left}
 	var list []appliance.Command
 	switch {
@@ -134,13 +138,55 @@ func (r *Rules) start(ctx context.Context, f firing, s *appliance.Snapshot) {
 		if ack := judge(outcomes); ack.Detail != "" {
 			run.Left = strings.TrimPrefix(run.Left+"; "+ack.Detail, "; ")
 		}
-		for _, o := range outcomes {
-			if o.entry.ID != "" {
-				run.Commands = append(run.Commands, o.entry.ID)
-			}
-		}
+		run.Commands = entriesOf(outcomes)
 		r.note(run)
 	})
+}
+
+// startStep carries out a step of a fade, which is one run, noted when it ends. The caller holds mu.
+func (r *Rules) startStep(ctx context.Context, f firing, s *appliance.Snapshot) {
+	fd, over := f.fade, f.left != "" || f.fade.seen == f.fade.steps
+	var list []appliance.Command
+	switch {
+	case f.left != "":
+		fd.leave(f.left)
+	case r.waiting >= waitingRuns:
+		fd.leave("too many rules act at once")
+	default:
+		list = r.engine.step(f, s)
+	}
+	if len(list) == 0 {
+		if over {
+			r.note(fd.run())
+		}
+		return
+	}
+	fd.busy = true
+	r.waiting++
+	r.wg.Go(func() {
+		outcomes := r.perform(ctx, list)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.waiting--
+		fd.busy = false
+		if ack := judge(outcomes); ack.Detail != "" {
+			fd.leave(ack.Detail)
+		}
+		fd.commands = append(fd.commands, entriesOf(outcomes)...)
+		if over {
+			r.note(fd.run())
+		}
+	})
+}
+
+// entriesOf are the IDs in the ledger.
+func entriesOf(outcomes []outcome) (ids []string) {
+	for _, o := range outcomes {
+		if o.entry.ID != "" {
+			ids = append(ids, o.entry.ID)
+		}
+	}
+	return ids
 }
 
 func (r *Rules) note(run appliance.RuleRun) {
@@ -210,7 +256,7 @@ func (r *Rules) Recall(ctx context.Context, scene appliance.ID, by appliance.Ori
 	return r.now(ctx, sc.Actions, s, by)
 }
 
-// Try does what a rule does, now and for somebody: what it does later as well, at once.
+// Try does what a rule does, now and for somebody: what it does later as well, at once, and of a fade the goal.
 func (r *Rules) Try(ctx context.Context, rule appliance.ID, by appliance.Origin) ([]appliance.Entry, error) {
 	s := r.core.Snapshot()
 	ru := ruleOf(s.Site, rule)

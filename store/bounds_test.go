@@ -32,6 +32,9 @@ func TestWhatIsJustPossibleIsTaken(t *testing.T) {
 	action := func(change func(*appliance.Action)) func(*appliance.Site) {
 		return func(s *appliance.Site) { change(&s.Rules[0].Actions[0]) }
 	}
+	fades := func(kind appliance.Kind, over time.Duration) func(*appliance.Action) {
+		return func(a *appliance.Action) { a.Kind, a.Over = kind, over }
+	}
 	trigger := func(when appliance.Trigger) func(*appliance.Site) {
 		return func(s *appliance.Site) { s.Rules[0].When = when }
 	}
@@ -97,6 +100,13 @@ func TestWhatIsJustPossibleIsTaken(t *testing.T) {
 		{action(func(a *appliance.Action) { a.After = 2 * time.Hour }), action(func(a *appliance.Action) { a.After = 2*time.Hour + 1 }), "want 0 to 2h"},
 		{nil, action(func(a *appliance.Action) { a.After = -1 }), "want 0 to 2h"},
 		{nil, func(s *appliance.Site) { s.Scenes[0].Actions[0].After = 1 }, "everything at once"},
+		{action(fades(appliance.LightLevel, 4*time.Second)), action(fades(appliance.LightLevel, 4*time.Second-1)), "want 4s to 2h"},
+		{action(fades(appliance.LightOff, 2*time.Hour)), action(fades(appliance.LightOff, 2*time.Hour+1)), "want 4s to 2h"},
+		{nil, action(fades(appliance.LightOff, -1)), "want 4s to 2h"},
+		{nil, action(fades(appliance.LightOn, time.Minute)), "may take a time"},
+		{nil, action(fades(appliance.ShadeOpen, time.Minute)), "may take a time"},
+		{nil, action(func(a *appliance.Action) { *a = appliance.Action{Scene: -1, Over: time.Minute} }), "may take a time"},
+		{nil, func(s *appliance.Site) { s.Scenes[0].Actions[0].Over = time.Minute }, "everything at once"},
 		{action(func(a *appliance.Action) { a.Kind = appliance.LightOn }), action(func(a *appliance.Action) { a.Kind = 0 }), "no such command"},
 		{action(func(a *appliance.Action) { a.Kind = appliance.ShadeMoveTo }), action(func(a *appliance.Action) { a.Kind = appliance.ShadeMoveTo + 1 }), "no such command"},
 		{target(appliance.InCluster, -1), target(appliance.InCluster, 0), "want everything, a cluster"},

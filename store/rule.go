@@ -61,12 +61,14 @@ func saveRule(ctx context.Context, tx *sql.Tx, r appliance.Rule) error {
 
 // Bounds of scenes and rules.
 const (
-	maxActions = 500            // of one scene or rule
-	maxRules   = 1000           // of one site, and as many scenes
-	maxOffset  = 6 * 60         // minutes before or after sunrise or sunset
-	maxYields  = 24 * time.Hour // also how long a value may have to last
-	maxAfter   = 2 * time.Hour  // until an action of a rule
-	maxExcept  = 100            // days, or spans of them, on which a rule does not act
+	maxActions = 500             // of one scene or rule
+	maxRules   = 1000            // of one site, and as many scenes
+	maxOffset  = 6 * 60          // minutes before or after sunrise or sunset
+	maxYields  = 24 * time.Hour  // also how long a value may have to last
+	maxAfter   = 2 * time.Hour   // until an action of a rule
+	minOver    = 4 * time.Second // that an action takes: two steps, as fades go
+	maxOver    = 2 * time.Hour
+	maxExcept  = 100 // days, or spans of them, on which a rule does not act
 )
 
 func (p *plan) buildScenes() {
@@ -169,6 +171,9 @@ func (p *plan) checkRules() {
 			if a.After != 0 {
 				complain(i, fmt.Sprintf("actions/%d/after", j), "scenes do everything at once")
 			}
+			if a.Over != 0 {
+				complain(i, fmt.Sprintf("actions/%d/over", j), "scenes do everything at once")
+			}
 		}
 		p.checkActions(complain, i, sc.Actions)
 	}
@@ -202,6 +207,13 @@ func (p *plan) checkActions(complain complain, i int, list []appliance.Action) {
 		}
 		if a.After < 0 || a.After > maxAfter {
 			bad("after", "want 0 to %v", maxAfter)
+		}
+		switch {
+		case a.Over == 0:
+		case a.Scene != 0 || a.Kind != appliance.LightLevel && a.Kind != appliance.LightOff:
+			bad("over", "only lights to a level, and lights off, may take a time")
+		case a.Over < minOver || a.Over > maxOver:
+			bad("over", "want %v to %v, or 0: at once", minOver, maxOver)
 		}
 		if a.Scene != 0 {
 			continue

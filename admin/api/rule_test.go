@@ -74,6 +74,25 @@ func TestScenesAreCapturedRecalledAndChanged(t *testing.T) {
 	if r.Next != nil || !strings.Contains(r.Trouble, "settings") {
 		t.Errorf("a rule by the sun nowhere: %+v", r)
 	}
+	// Lights may take their time; nothing else may, and no scene.
+	for action, want := range map[string]string{
+		`"kind":"light-level","level":80,"overSeconds":3`: "want 4 to 7200, or 0: at once",
+		`"kind":"light-off","overSeconds":7201`:           "want 4 to 7200, or 0: at once",
+		`"kind":"light-on","overSeconds":60`:              "only lights to a level, and lights off, may take a time",
+		`"kind":"shade-open","overSeconds":60`:            "only lights to a level, and lights off, may take a time",
+	} {
+		body := fmt.Sprintf(`{"name":"x","when":{"kind":"time","time":"07:30"},"actions":[{%s,"target":{"scope":"all"}}]}`, action)
+		status, _, data := c.do("POST", "/rules", body)
+		if status != 422 || !strings.Contains(string(data), want) || !strings.Contains(string(data), `"pointer":"/actions/0/over`) {
+			t.Errorf("%s: %d %s", body, status, data)
+		}
+	}
+	c.must(422, "POST", "/scenes", `{"name":"x","actions":[{"kind":"light-off","target":{"scope":"all"},"overSeconds":60}]}`, nil)
+	var slow api.Rule
+	c.must(201, "POST", "/rules", `{"name":"Slow","when":{"kind":"time","time":"07:30"},"actions":[{"kind":"light-off","target":{"scope":"all"},"overSeconds":60}]}`, &slow)
+	if slow.Actions[0].Over != 60 {
+		t.Errorf("it fades over %d s", slow.Actions[0].Over)
+	}
 	c.must(409, "DELETE", "/scenes/1", nil, nil, "If-Match", "*")
 	c.must(200, "POST", "/rules/1/try", nil, &done)
 	if !done.OK || len(done.Entries) == 0 {

@@ -38,6 +38,7 @@ type Action struct {
 	RGBW     *Colour      `json:"rgbw,omitempty"`
 	Position *int         `json:"position,omitempty"`
 	After    int          `json:"afterSeconds,omitempty" doc:"So long after the moment of its rule, leaving alone what somebody set by hand meanwhile; up to 7200. For rules only."`
+	Over     int          `json:"overSeconds,omitempty" doc:"light-level and light-off of rules only: it takes so long, in steps from the level that each light has then, 4 to 7200; what somebody sets by hand meanwhile is left alone. 0: at once."`
 }
 
 func actionOf(a appliance.Action) Action {
@@ -46,7 +47,8 @@ func actionOf(a appliance.Action) Action {
 	}
 	cmd := a.Command(appliance.Origin{})
 	e := entryOf(appliance.Entry{Command: cmd})
-	return Action{Kind: e.Kind, Target: &e.Target, Channel: e.Channel, Level: e.Level, Kelvin: e.Kelvin, RGBW: e.RGBW, Position: e.Position, After: int(a.After.Seconds())}
+	return Action{Kind: e.Kind, Target: &e.Target, Channel: e.Channel, Level: e.Level, Kelvin: e.Kelvin, RGBW: e.RGBW, Position: e.Position, After: int(a.After.Seconds()),
+		Over: int(a.Over.Seconds())}
 }
 
 func actionsOf(list []appliance.Action) []Action {
@@ -65,6 +67,9 @@ func actions(list []Action) ([]appliance.Action, error) {
 		if in.After < 0 || in.After > 7200 {
 			return nil, meaningless(at+"/afterSeconds", "want 0 to 7200")
 		}
+		if in.Over != 0 && (in.Over < 4 || in.Over > 7200) {
+			return nil, meaningless(at+"/overSeconds", "want 4 to 7200, or 0: at once")
+		}
 		after := time.Duration(in.After) * time.Second
 		if in.Scene != 0 {
 			if !reflect.DeepEqual(in, Action{Scene: in.Scene, After: in.After}) {
@@ -81,7 +86,7 @@ func actions(list []Action) ([]appliance.Action, error) {
 			return nil, below(at, err)
 		}
 		out = append(out, appliance.Action{Kind: cmd.Kind, Target: cmd.Target, Channel: cmd.Channel, Level: cmd.Level,
-			KeepLevel: cmd.KeepLevel, Kelvin: cmd.Kelvin, RGBW: cmd.RGBW, Position: cmd.Position, After: after})
+			KeepLevel: cmd.KeepLevel, Kelvin: cmd.Kelvin, RGBW: cmd.RGBW, Position: cmd.Position, After: after, Over: time.Duration(in.Over) * time.Second})
 	}
 	return out, nil
 }

@@ -7,6 +7,8 @@ export interface Action {
   kelvin?: number | null;
   kind?: 'light-on' | 'light-off' | 'light-level' | 'light-kelvin' | 'light-rgbw' | 'shade-open' | 'shade-close' | 'shade-stop' | 'shade-move-to';
   level?: number | null;
+  /** light-level and light-off of rules only: it takes so long, in steps from the level that each light has then, 4 to 7200; what somebody sets by hand meanwhile is left alone. 0: at once. */
+  overSeconds?: number;
   position?: number | null;
   rgbw?: Colour | null;
   /** To recall; then nothing else is given. For rules only. */

@@ -91,8 +91,22 @@ func TestARuleOnTrialAndWithAWarning(t *testing.T) {
 			if len(runs) != 4 || runs[2].Why != "level of Lamp above 90 %, 2 min later" || runs[0].Left != "Lamp was set by "+string(account.RoleAPIService) {
 				t.Errorf("runs %+v", runs)
 			}
+			ask(201, http.MethodPost, "/api/v1/rules", `{"name":"Dawn","enabled":true,"when":{"kind":"value","node":3,"quantity":"level","below":5},"actions":[
+				{"kind":"light-level","target":{"scope":"node","id":3},"level":80,"overSeconds":60}]}`, &rule)
+			time.Sleep(10 * time.Second)
+			dim(0)
+			time.Sleep(30 * time.Second)
+			if level := int(h.daemon.core.Snapshot().Node(3).Level.Value); level < 30 || level > 45 {
+				t.Errorf("half way of its dawn the lamp is at %d", level)
+			}
+			time.Sleep(40 * time.Second)
+			is(80, "after its dawn")
+			ask(200, http.MethodGet, "/api/v1/runs", "", &runs)
+			if len(runs[0].Entries) != 30 || runs[0].Left != "" || runs[0].Why != "level of Lamp below 5 %, fading to 80 % over 1 min" {
+				t.Errorf("its run is %+v", runs[0])
+			}
 			exported := h.desk().must("site", "export")
-			for _, want := range []string{"after: 2m", "except: ", "12-27..12-30", "name: New Year", "2026-12-24..2026-12-26"} {
+			for _, want := range []string{"after: 2m", "over: 1m", "except: ", "12-27..12-30", "name: New Year", "2026-12-24..2026-12-26"} {
 				if !strings.Contains(exported, want) {
 					t.Errorf("%q is not in\n%s", want, exported)
 				}

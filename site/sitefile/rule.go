@@ -55,6 +55,7 @@ type fileAction struct {
 	Kelvin   int       `yaml:"kelvin,omitempty"`
 	RGBW     []uint8   `yaml:"rgbw,omitempty,flow"`
 	Position *int      `yaml:"position,omitempty"`
+	Over     timespan  `yaml:"over,omitempty"`
 }
 
 var dayWords = []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
@@ -132,7 +133,7 @@ func (r *reader) actions(of string, list []fileAction) []appliance.Action {
 }
 
 func (r *reader) action(key string, f fileAction) appliance.Action {
-	a := appliance.Action{After: time.Duration(f.After)}
+	a := appliance.Action{After: time.Duration(f.After), Over: time.Duration(f.Over)}
 	if !f.Scene.IsZero() {
 		if f.Do != "" {
 			r.problem(key, "recalls a scene or does something, not both")
@@ -279,7 +280,7 @@ func exportActions(list []appliance.Action, there map[appliance.Target]bool) []f
 		if !there[a.Target] {
 			continue
 		}
-		f := fileAction{After: timespan(a.After), Do: a.Kind.Word(), Channel: a.Channel, Kelvin: int(a.Kelvin)}
+		f := fileAction{After: timespan(a.After), Over: timespan(a.Over), Do: a.Kind.Word(), Channel: a.Channel, Kelvin: int(a.Kelvin)}
 		ref := reference{id: int32(a.Target.ID)}
 		switch {
 		case a.Target.Scope == appliance.InCluster:

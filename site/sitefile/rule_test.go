@@ -31,7 +31,7 @@ rules:
     disabled: true
     when: {kind: value, node: Meter, quantity: power, above: 3000, for: 5m}
     actions: [{do: light-kelvin, kelvin: 3000, cluster: 1}]
-  - {name: Morning, when: {kind: time, time: "07:30"}, actions: [{do: shade-open, cluster: 1}]}
+  - {name: Morning, when: {kind: time, time: "07:30"}, actions: [{do: shade-open, cluster: 1}, {do: light-level, level: 80, over: 30m}]}
 `
 
 func TestRulesSurviveBeingWrittenAndRead(t *testing.T) {
@@ -41,6 +41,9 @@ func TestRulesSurviveBeingWrittenAndRead(t *testing.T) {
 	}
 	if r := first.Rules[0]; r.When.Days != 65 || r.When.Minute != -15 || r.Actions[0].Scene != first.Scenes[0].ID || r.Yields.Hours() != 1 {
 		t.Errorf("rule %+v", r)
+	}
+	if a := first.Rules[2].Actions[1]; a.Over.Minutes() != 30 || first.Rules[2].Actions[0].Over != 0 {
+		t.Errorf("action %+v", a)
 	}
 	if a := first.Scenes[0].Actions[1]; !a.KeepLevel || a.RGBW.R != 255 {
 		t.Errorf("action %+v", a)
@@ -69,6 +72,9 @@ func TestRulesSurviveBeingWrittenAndRead(t *testing.T) {
 	}
 	if second.Highest != first.Highest || len(second.Retired) != 1 || second.Retired[0] != first.Retired[0] {
 		t.Errorf("IDs that are never used again: %+v %+v", second.Highest, second.Retired)
+	}
+	if got := second.Rules[2].Actions[1].Over; got.Minutes() != 30 || strings.Count(one.String(), "over:") != 1 {
+		t.Errorf("it fades over %v in\n%s", got, one.String())
 	}
 	// What a rule acts on is gone: the file can still be read.
 	second.Clusters = nil

@@ -33,6 +33,12 @@ describe('the form of a rule', () => {
       ],
     }),
     'a scene, later': rule({ actions: [{ scene: 4, afterSeconds: 90 }] }),
+    'lights that take their time': rule({
+      actions: [
+        { kind: 'light-level', target: { scope: 'cluster', id: 3 }, level: 80, afterSeconds: 60, overSeconds: 1800 },
+        { kind: 'light-off', target: { scope: 'all' }, overSeconds: 45 },
+      ],
+    }),
     'a warning': rule({
       actions: [
         { kind: 'light-level', target: { scope: 'cluster', id: 3 }, level: 30 },
@@ -68,6 +74,14 @@ describe('the form of a rule', () => {
       startOf(rule({ actions: elsewhere })).steps.map((s) => s.does),
       ['light-level', 'light-off'],
     );
+    const slow = rule({ actions: [warn[0], { ...warn[1], overSeconds: 60 }] });
+    assert.deepEqual(changed(slow), slow);
+    assert.equal(startOf(slow).steps.length, 2);
+  });
+  it('lets nothing take a time but lights to a level and off', () => {
+    const steps = startOf(rule({ actions: [{ kind: 'light-off', target: { scope: 'all' }, overSeconds: 60 }] })).steps;
+    for (const [does, over] of Object.entries({ 'light-off': 60, 'light-level': 60, 'light-on': undefined, 'shade-open': undefined, 'warn-off': undefined }))
+      assert.equal(bodyOf({ ...startOf(rule()), steps: [{ ...steps[0], does }] }).actions.at(-1).overSeconds, over, does);
   });
   it('begins with lights off at six, every day', () => {
     const v = startOf(null);

@@ -55,7 +55,9 @@ const doesOf = (actions) =>
       (a) =>
         (a.scene
           ? t('rule.scene', { name: house.scenes.value.find((s) => s.id === a.scene)?.name || a.scene })
-          : `${whomOf(a)}: ${whatOf(a)}`) + (a.afterSeconds ? ' ' + t('rule.later.for', { n: a.afterSeconds / 60 }) : ''),
+          : `${whomOf(a)}: ${whatOf(a)}`) +
+        (a.overSeconds ? ' ' + t('rule.over.for', { n: a.overSeconds / 60 }) : '') +
+        (a.afterSeconds ? ' ' + t('rule.later.for', { n: a.afterSeconds / 60 }) : ''),
     )
     .join(', ') + (actions.length > 3 ? ' ' + t('andmore', { n: actions.length - 3 }) : '');
 

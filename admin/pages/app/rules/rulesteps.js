@@ -9,13 +9,14 @@ import { whatOf, whomOf } from '../entries.js';
 const kinds = ['light-level', 'light-on', 'light-off', 'shade-open', 'shade-close', 'shade-move-to'];
 const shades = (does) => does.startsWith('shade');
 const placed = (does) => kinds.includes(does) || does === 'warn-off';
+const fades = (does) => does === 'light-level' || does === 'light-off';
 const valued = (does) => ['light-level', 'shade-move-to', 'warn-off'].includes(does);
 
 const sameTarget = (a, b) => a.target?.scope === b?.target?.scope && (a.target?.id || 0) === (b?.target?.id || 0);
 // warns tells that lights are dimmed at once and off later, unless somebody touches them: one step.
 const warns = (a, next) =>
   a.kind === 'light-level' && next?.kind === 'light-off' && !a.channel && !next.channel && !a.afterSeconds && next.afterSeconds > 0 &&
-  sameTarget(a, next);
+  !a.overSeconds && !next.overSeconds && sameTarget(a, next);
 
 const stepOf = (a) => ({
   does: a.scene ? 'scene' : kinds.includes(a.kind) && !a.channel ? a.kind : 'keep',
@@ -24,6 +25,7 @@ const stepOf = (a) => ({
   target: a.target ? `${a.target.scope}:${a.target.id || 0}` : 'all:0',
   value: String(a.level ?? a.position ?? 50),
   after: String((a.afterSeconds || 0) / 60),
+  over: String((a.overSeconds || 0) / 60),
 });
 
 // stepsOf are the steps of a rule's actions, or of a new rule.
@@ -67,6 +69,7 @@ export const actionsOf = (steps) =>
         ...(s.does === 'light-level' && { level: +s.value }),
         ...(s.does === 'shade-move-to' && { position: +s.value }),
         ...after,
+        ...(fades(s.does) && +s.over > 0 && { overSeconds: Math.round(60 * +s.over) }),
       },
     ];
   });
@@ -129,7 +132,7 @@ export function Steps({ form }) {
 
 function Step({ form, i, step, only, onRemove }) {
   const scenes = house.scenes.value.slice().sort(byName);
-  const minutes = [...new Set(['0', '1', '2', '5', '10', '15', '30', '60', '120', step.after])].sort((a, b) => +a - +b);
+  const minutes = (own) => [...new Set(['0', '1', '2', '5', '10', '15', '30', '60', '120', own])].sort((a, b) => +a - +b);
   const warning = step.does === 'warn-off';
   return html`
     <li class="stack tight">
@@ -147,9 +150,12 @@ function Step({ form, i, step, only, onRemove }) {
       ${valued(step.does) && html`
         <${Field} form=${form} name=${`value.${i}`} type="number" min="0" max="100"
           label=${t(warning ? 'rule.warn.level' : 'rule.value')} />`}
+      ${fades(step.does) && html`
+        <${Field} form=${form} name=${`over.${i}`} label=${t('rule.over')} hint=${+step.over ? t('rule.over.hint') : undefined}
+          options=${minutes(step.over).map((m) => [m, +m ? t('rule.over.for', { n: +m }) : t('rule.over.no')])} />`}
       ${step.does !== 'keep' && html`
         <${Field} form=${form} name=${`after.${i}`} label=${t(warning ? 'rule.warn' : 'rule.later')}
-          options=${minutes
+          options=${minutes(step.after)
             .filter((m) => !warning || +m > 0)
             .map((m) => [m, +m ? t('rule.later.for', { n: +m }) : t('rule.later.no')])} />`}
       ${!only && html`

@@ -51,6 +51,12 @@ export default {
   "rule.offset": "Minuten danach",
   "rule.offset.hint": "Eine negative Zahl ist davor.",
   "rule.on": "{name} handelt",
+  "rule.over": "Dauer",
+  "rule.over.for": {"one": "über {n} Minute", "other": "über {n} Minuten"},
+  "rule.over.hint":
+    "Jede Leuchte geht in kleinen Stufen von ihrer Helligkeit aus; wer sie anrührt, hält sie an. Probieren stellt sofort " +
+    "das Ende ein.",
+  "rule.over.no": "sofort",
   "rule.percent": "0 bis 100",
   "rule.power": "Leistung",
   "rule.power.w": "Leistung in W",

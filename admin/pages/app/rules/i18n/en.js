@@ -51,6 +51,12 @@ export default {
   "rule.offset": "Minutes after it",
   "rule.offset.hint": "A negative number is before it.",
   "rule.on": "{name} acts",
+  "rule.over": "Takes",
+  "rule.over.for": {"one": "over {n} minute", "other": "over {n} minutes"},
+  "rule.over.hint":
+    "Each light goes in small steps from the level that it has; one that somebody touches is left alone. Try sets the " +
+    "end at once.",
+  "rule.over.no": "at once",
   "rule.percent": "0 to 100",
   "rule.power": "power",
   "rule.power.w": "Power in W",
