@@ -101,9 +101,10 @@ func TestARuleOnTrialAndWithAWarning(t *testing.T) {
 			}
 			time.Sleep(40 * time.Second)
 			is(80, "after its dawn")
-			ask(200, http.MethodGet, "/api/v1/runs", "", &runs)
-			if len(runs[0].Entries) != 30 || runs[0].Left != "" || runs[0].Why != "level of Lamp below 5 %, fading to 80 % over 1 min" {
-				t.Errorf("its run is %+v", runs[0])
+			var now []api.Run
+			ask(200, http.MethodGet, "/api/v1/runs", "", &now)
+			if len(now[0].Entries) != 30 || now[0].Left != "" || now[0].Why != "level of Lamp below 5 %, fading to 80 % over 1 min" {
+				t.Errorf("its run is %+v", now[0])
 			}
 			exported := h.desk().must("site", "export")
 			for _, want := range []string{"after: 2m", "over: 1m", "except: ", "12-27..12-30", "name: New Year", "2026-12-24..2026-12-26"} {
