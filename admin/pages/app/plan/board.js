@@ -6,10 +6,10 @@ import { say } from '../../ui/shell.js';
 import { still } from '../../ui/slider.js';
 import { beside, centred, fit, kept, near, pinched, shown, spotAt, zoomed } from './view.js';
 import { draw, inks } from './draw.js';
-import { keyOf, lookOf, thingOf } from './things.js';
+import { keyOf, thingOf } from './things.js';
 
-/** @import { Plan } from '../../records' */
-/** @import { Item } from './draw.js' */
+/** @import { Plan, Spot } from '../../records' */
+/** @import { Item, Look } from './draw.js' */
 
 const reach = 22; // px around a finger: 44 px across
 const ways = { ArrowLeft: { x: -1, y: 0 }, ArrowRight: { x: 1, y: 0 }, ArrowUp: { x: 0, y: -1 }, ArrowDown: { x: 0, y: 1 } };
@@ -18,14 +18,15 @@ await sheet(new URL('plan.css', import.meta.url).href);
 /**
  * Board shows a plan. chosen is the key of what is chosen; onChoose(keys) is called with what is near where somebody tapped,
  * the nearest first. With onMove things can be moved: onMove(key, spot); hand: the key of what is to be put down next.
- * @param {{ plan: Plan, address: string, name: string, chosen: string, onChoose: (keys: string[]) => void,
+ * look(spot) is how a thing is to be shown.
+ * @param {{ plan: Plan, address: string, name: string, look: (s: Spot) => Look, chosen: string, onChoose: (keys: string[]) => void,
  *   onMove?: (key: string, spot: { x: number, y: number }) => void, hand?: string,
  *   drop?: { spotUnder?: (e: { clientX: number, clientY: number }) => { x: number, y: number } | null },
  *   below?: any, children?: any }} props
  * below stands right under the plan, children beside the buttons that zoom. drop gets a function that tells where on the plan
  * somebody lets go of something.
  */
-export function Board({ plan, address, name, chosen, onChoose, onMove, hand, drop = {}, below, children }) {
+export function Board({ plan, address, name, look, chosen, onChoose, onMove, hand, drop = {}, below, children }) {
   const box = useRef(null),
     canvas = useRef(null),
     img = useRef(null);
@@ -86,14 +87,14 @@ export function Board({ plan, address, name, chosen, onChoose, onMove, hand, dro
     const ends = at.items.map((item) =>
       effect(() => {
         const { kind, record } = thingOf(item.spot);
-        Object.assign(item, { kind, name: record?.name || '', look: lookOf(item.spot) });
+        Object.assign(item, { kind, name: record?.name || '', look: look(item.spot) });
         soon();
       }),
     );
     return () => {
       for (const end of ends) end();
     };
-  }, [plan]);
+  }, [plan, look]);
   useEffect(() => {
     const one = at.items.find((i) => i.key === chosen);
     if (one && at.view) {

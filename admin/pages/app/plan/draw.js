@@ -4,8 +4,9 @@ import { radius, shown } from './view.js';
 /** @import { Size, View } from './view.js' */
 /** @typedef {{ key: string, kind: 'light' | 'shade' | 'room' | 'other', id: number, name: string, x: number, y: number,
  *   look?: Look, wide?: number }} Item wide: half of a room's label, px */
-/** @typedef {{ m?: number, colour?: string, off?: boolean, fault?: boolean, words: string, motion?: string }} Look m: level or
- *  openness, percent; off: it does not answer; colour: "r g b" */
+/** @typedef {{ m?: number, colour?: string, off?: boolean, fault?: boolean, words: string, motion?: string,
+ *  would?: 'goes' | 'held' | 'stays', goal?: string }} Look m: level or openness, percent; off: it does not answer; colour:
+ *  "r g b"; would: what a rule that is looked at would do with it, goal: where it would be then */
 
 const tokens = ['bg', 'surface', 'sunken', 'edge', 'text', 'text2', 'accent', 'fault', 'warn', 'warn-tint', 'fabric', 'sky'];
 
@@ -132,6 +133,32 @@ function room(ctx, ink, item, x, y, r) {
   ctx.fillText(text, x, y + 0.5);
 }
 
+// change marks what a rule would do with a thing: a ring and where it goes, or a dashed one around what it leaves alone.
+/** @type {(ctx: CanvasRenderingContext2D, ink: Record<string, string>, l: Look, at: { x: number, y: number }, r: number) => void} */
+function change(ctx, ink, l, at, r) {
+  const held = l.would === 'held';
+  ctx.beginPath();
+  ctx.arc(at.x, at.y, r * 1.5 + 2, 0, 7);
+  ctx.setLineDash(held ? [4, 4] : []);
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = held ? ink.warn : ink.accent;
+  ctx.stroke();
+  ctx.setLineDash([]);
+  if (held || !l.goal || r < 8) return; // no room for words: the list has them
+  ctx.font = '650 11px system-ui, sans-serif';
+  const w = ctx.measureText(l.goal).width + 10,
+    y = at.y + r * 1.5 + 11;
+  ctx.beginPath();
+  ctx.roundRect(at.x - w / 2, y - 8, w, 16, 8);
+  ctx.fillStyle = ink.surface;
+  ctx.fill();
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = ink.accent;
+  ctx.stroke();
+  ctx.fillStyle = ink.text;
+  ctx.fillText(l.goal, at.x, y + 0.5);
+}
+
 const drawn = { light, shade, other };
 
 // Marks that look the same are drawn once, and then copied: a plan of 1,000 lights has some dozens of looks.
@@ -180,6 +207,7 @@ export function draw(canvas, items, view, pic, box, ink, chosen) {
       const at = shown(view, pic, item);
       const seen = at.x > -150 && at.y > -40 && at.x < box.w + 150 && at.y < box.h + 40;
       if (!item.look || (item.kind === 'room') !== rooms || !seen) continue;
+      ctx.globalAlpha = item.look.would === 'stays' ? 0.35 : 1;
       if (rooms) room(ctx, ink, item, at.x, at.y, r);
       else {
         const stamp = stampOf(item, ink, r, sharp);
@@ -187,6 +215,8 @@ export function draw(canvas, items, view, pic, box, ink, chosen) {
         ctx.drawImage(stamp, on(at.x), on(at.y), stamp.width / sharp, stamp.height / sharp);
       }
     }
+  ctx.globalAlpha = 1;
+  for (const item of items) if (item.look?.would && item.look.would !== 'stays') change(ctx, ink, item.look, shown(view, pic, item), r);
   const one = items.find((i) => i.key === chosen);
   if (!one?.look) return;
   const at = shown(view, pic, one);

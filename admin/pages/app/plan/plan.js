@@ -26,18 +26,19 @@ function Card({ of }) {
 }
 
 // Thing is a row of the list; it stands for what is on the plan, for whoever does not see that.
-function Thing({ of, chosen, onChoose }) {
+function Thing({ of, chosen, onChoose, look = lookOf }) {
   const { kind, record } = thingOf(spotOf(of)),
-    l = record && lookOf(spotOf(of));
+    l = record && look(spotOf(of));
   if (!l) return null;
   return html`
     <li>
       <button type="button" class="thing" aria-pressed=${chosen ? 'true' : 'false'} onClick=${() => onChoose([of], true)}>
         <${Icon} name=${{ room: 'home', shade: 'shade', light: 'devices', other: 'pulse' }[kind]} />
-        <span class="main"><bdi>${record.name}</bdi></span>
-        ${l.off
-          ? html`<span class="badge warn"><${Icon} name="plug" size=${16} />${t('floor.silent')}</span>`
-          : html`<span>${l.words}</span>`}
+        <span class="main"><bdi>${record.name}</bdi>${l.would && html`<br /><span class="sub">${l.words}</span>`}</span>
+        ${!l.would &&
+          (l.off
+            ? html`<span class="badge warn"><${Icon} name="plug" size=${16} />${t('floor.silent')}</span>`
+            : html`<span>${l.words}</span>`)}
       </button>
     </li>`;
 }
@@ -63,11 +64,32 @@ function Room({ id, chosen, onChoose }) {
     </details>`;
 }
 
+// Would is, beside the plan and in words, what the rule that is looked at would do here, and how much elsewhere.
+function Would({ would, here, chosen, onChoose }) {
+  const keys = would.keys.filter((k) => here.has(k)),
+    more = would.keys.length - keys.length;
+  return html`
+    <section class="panel">
+      <h2>${t('would.list')}</h2>
+      ${keys.length > 0 && html`
+        <ul class="tray">
+          ${keys.map((k) => html`<${Thing} key=${k} of=${k} look=${would.look} chosen=${k === chosen} onChoose=${onChoose} />`)}
+        </ul>`}
+      <p class="sub">
+        ${[!keys.length && t('would.none'), more > 0 && t('would.more', { n: more }), t('would.rest')].filter(Boolean).join(' ')}
+      </p>
+    </section>`;
+}
+
 export default function PlanPage() {
   const site = house.site.value;
   const floors = site?.floors || [];
   const asked = address.value.query.get('floor');
-  const at = floors.find((f) => f.name === asked) || floors.find((f) => f.plan) || floors[0];
+  const ruleID = address.value.query.get('rule');
+  const [told, setTold] = useState(null); // what the rule that is looked at would do
+  const would = told?.of === ruleID ? told : null;
+  const isFor = (f) => would?.keys.some((k) => f.clusters.some((id) => membersOf(id).includes(k)));
+  const at = floors.find((f) => f.name === asked) || floors.find((f) => f.plan && isFor(f)) || floors.find((f) => f.plan) || floors[0];
   const [floor, setFloor] = useState(/** @type {Floor} */ (null));
   const [wrong, setWrong] = useState(null);
   const [chosen, setChosen] = useState([]); // keys: of several one is to be picked
@@ -93,6 +115,20 @@ export default function PlanPage() {
     setChosen([]);
     setHand('');
   }, [name]);
+  const whole = house.whole.value;
+  useEffect(() => {
+    if (!ruleID || !whole) return undefined;
+    let here = true;
+    import('./would.js')
+      .then((m) => m.would(ruleID))
+      .then(
+        (w) => here && setTold({ ...w, of: ruleID }),
+        (p) => here && setWrong(p),
+      );
+    return () => {
+      here = false;
+    };
+  }, [ruleID, whole]);
   if (!house.whole.value) return html`<main aria-busy="true"><div class="skeleton"></div></main>`;
   const arrange = async () => {
     const m = arranging ? null : await import('./arrange.js');
@@ -104,7 +140,7 @@ export default function PlanPage() {
     setMaking({ Form: m.default, what });
   };
   const form = making && html`<${making.Form} floor=${making.what} onClose=${() => setMaking(null)} />`;
-  const back = { href: '/', text: t('home') };
+  const back = ruleID ? { href: '/rules', text: t('rules') } : { href: '/', text: t('home') };
   if (!at)
     return html`
       <${Page} title=${t('floors')} back=${back}>
@@ -143,8 +179,10 @@ export default function PlanPage() {
         ? html`
           <p class="sub">${t('floor.which')}</p>
           <ul class="tray panel flush">
-            ${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} onChoose=${choose} />`)}
+            ${chosen.slice(0, 8).map((k) => html`<${Thing} key=${k} of=${k} look=${would?.look} onChoose=${choose} />`)}
           </ul>`
+        : ruleID
+        ? html`<ul class="tray panel flush"><${Thing} of=${chosen[0]} look=${would?.look} onChoose=${choose} /></ul>`
         : html`<${Card} of=${chosen[0]} />`}
       <div class="row">
         ${arranging && chosen.length === 1 && plan?.spots.some((s) => keyOf(s) === chosen[0]) && html`
@@ -165,22 +203,24 @@ export default function PlanPage() {
       <nav class="floors" aria-label=${t('floors')}>
         ${floors.map(
           (f) => html`
-            <a class="chip" key=${f.name} href=${'/plan?floor=' + encodeURIComponent(f.name)}
+            <a class="chip" key=${f.name} href=${'/plan?floor=' + encodeURIComponent(f.name) + (ruleID ? '&rule=' + ruleID : '')}
               aria-current=${f === at ? 'true' : undefined}><bdi>${f.name}</bdi></a>`,
         )}
       </nav>
       ${form}
       ${wrong && html`<${Notice} kind="fault">${wrong.message}<//>`}
+      ${would && html`<${Notice} icon="rules">${t('would', { name: would.rule.name })}<//>`}
       ${!here && !wrong && html`<div class="skeleton"></div>`}
       ${here && html`
         <div class="plan-things">
           ${plan
             ? html`
               <div class="stack tight">
-                <${Board} key=${plan.picture} plan=${plan} name=${name} chosen=${chosen.length === 1 ? chosen[0] : ''} drop=${drop}
+                <${Board} key=${plan.picture} plan=${plan} name=${name} look=${would?.look || lookOf}
+                  chosen=${chosen.length === 1 ? chosen[0] : ''} drop=${drop}
                   address=${`/api/v1/floors/${encodeURIComponent(name)}/picture?picture=${plan.picture}`} onChoose=${choose}
                   onMove=${arranging ? move : undefined} hand=${hand} below=${chosenOne}>
-                  ${may('operate') && html`
+                  ${may('operate') && !ruleID && html`
                     <button class="button" aria-pressed=${arranging ? 'true' : 'false'} onClick=${arrange}>
                       ${t(arranging ? 'floor.arranged' : 'floor.arrange')}
                     </button>`}
@@ -191,7 +231,7 @@ export default function PlanPage() {
                       <span class="grow">${t('floor.tap', { name: inHand.name })}</span>
                       <button type="button" class="button quiet" onClick=${() => setHand('')}>${t('floor.enough')}</button>
                     </p>`
-                  : html`<p class="sub legend">${t(arranging ? 'floor.drag' : 'floor.legend')}</p>`}
+                  : html`<p class="sub legend">${t(arranging ? 'floor.drag' : would ? 'would.legend' : 'floor.legend')}</p>`}
               </div>`
             : html`
               <${Empty} icon="plan" text=${t('floor.none')}>
@@ -201,16 +241,21 @@ export default function PlanPage() {
             ${!plan && chosenOne}
             ${arranging && plan && html`
               <${arranging.Tray} plan=${plan} floor=${at} hand=${hand} onHand=${setHand} onDrop=${move} drop=${drop} />`}
-            <section class="panel">
-              <h2>${t('floor.list')}</h2>
-              ${rooms.map((c) => html`<${Room} key=${c.id} id=${c.id} chosen=${chosen[0]} onChoose=${choose} />`)}
-              ${loose.length > 0 && html`
-                <ul class="tray">
-                  ${loose.map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen[0]} onChoose=${choose} />`)}
-                </ul>`}
-              ${!rooms.length && !loose.length && html`<p class="sub">${t('floor.norooms')}</p>`}
-            </section>
-            ${may('operate') && html`
+            ${would
+              ? html`
+                <${Would} would=${would} chosen=${chosen[0]} onChoose=${choose}
+                  here=${new Set([...within, ...(plan?.spots || []).map(keyOf)])} />`
+              : html`
+              <section class="panel">
+                <h2>${t('floor.list')}</h2>
+                ${rooms.map((c) => html`<${Room} key=${c.id} id=${c.id} chosen=${chosen[0]} onChoose=${choose} />`)}
+                ${loose.length > 0 && html`
+                  <ul class="tray">
+                    ${loose.map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen[0]} onChoose=${choose} />`)}
+                  </ul>`}
+                ${!rooms.length && !loose.length && html`<p class="sub">${t('floor.norooms')}</p>`}
+              </section>`}
+            ${may('operate') && !ruleID && html`
               <div class="actions start">
                 <button class="button" onClick=${() => make(at)}>${t('floor.change')}</button>
                 <button class="button" onClick=${() => make(null)}>${t('floor.new')}</button>

@@ -3,6 +3,7 @@ import './texts.js';
 import { html } from '../../ui/lib.js';
 import { t, byName, language } from '../../ui/i18n.js';
 import { done } from '../../ui/shell.js';
+import { Icon } from '../../ui/icons.js';
 import { Dialog } from '../../ui/dialog.js';
 import { useForm, Summary, Field, Check, Submit } from '../../ui/form.js';
 import { house, server } from '../house.js';
@@ -145,6 +146,10 @@ export function RuleForm({ rule, onClose, onDone }) {
       </form>
       ${rule && html`
         <div class="actions start">
+          ${house.site.value?.floors.some((f) => f.plan) && html`
+            <a class="button" href=${'/plan?rule=' + rule.id} target="_blank" title=${t('rule.onplan.hint')}>
+              <${Icon} name="plan" />${t('rule.onplan')}
+            </a>`}
           <${Remove} path=${'/rules/' + rule.id} record=${rule} text=${t('rule.remove')} onDone=${onDone} />
         </div>`}
     <//>`;

@@ -125,6 +125,9 @@ function RuleRow({ rule: r, onChange, onDone }) {
     }
     onDone();
   };
+  const onPlan =
+    house.site.value?.floors.some((f) => f.plan) &&
+    html`<a class="button" href=${'/plan?rule=' + r.id} aria-label=${t('rule.onplan.of', { name: r.name })}>${t('rule.onplan')}</a>`;
   return html`
     <li>
       <div class="item wraps">
@@ -146,6 +149,7 @@ function RuleRow({ rule: r, onChange, onDone }) {
         ${may('operate')
           ? html`
             <div class="actions">
+              ${onPlan}
               <button class="button" aria-label=${t('rule.try.of', { name: r.name })} onClick=${attempt}>${t('rule.try')}</button>
               <button class="button" aria-label=${t('users.change.of', { name: r.name })} onClick=${onChange}>
                 ${t('change')}
@@ -155,7 +159,7 @@ function RuleRow({ rule: r, onChange, onDone }) {
                 <span></span>
               </button>
             </div>`
-          : html`<span class="badge">${r.enabled ? t('rule.enabled') : t('rule.disabled')}</span>`}
+          : html`${onPlan}<span class="badge">${r.enabled ? t('rule.enabled') : t('rule.disabled')}</span>`}
       </div>
     </li>`;
 }

@@ -86,7 +86,8 @@ export function wrongSteps(steps) {
   return wrong;
 }
 
-const lit = (n) => n.abilities?.some((a) => ['switch', 'dim', 'tune', 'colour'].includes(a));
+// lit tells that a node gives light: the relays of a shade do not.
+export const lit = (n) => n.tag !== 'PERIPHERAL' && n.abilities?.some((a) => ['switch', 'dim', 'tune', 'colour'].includes(a));
 const placesOf = (does) => [
   ['all:0', t('scene.building')],
   ...house.clusters.all().sort(byName).map((c) => [`cluster:${c.id}`, c.name, t('rule.rooms')]),

@@ -52,5 +52,14 @@ export default {
   "floor.unreadable": "Das ist kein Bild, das sich hier lesen lässt. Gebraucht wird SVG, PNG oder JPEG.",
   "floor.which": "Was davon?",
   "floors": "Stockwerke",
-  "floors.none": "Das Gebäude hat hier noch keine Stockwerke. Mit ihnen findet man Räume nach dem Ort, und jedes kann einen Plan haben."
+  "floors.none": "Das Gebäude hat hier noch keine Stockwerke. Mit ihnen findet man Räume nach dem Ort, und jedes kann einen Plan haben.",
+  "would": "Was {name} jetzt täte. Ansehen bewirkt nichts.",
+  "would.held": "bleibt: {who} hat es gestellt",
+  "would.legend":
+    "Im Ring: was die Regel stellt, und worauf. Im gestrichelten Ring: was sie in Ruhe lässt, weil jemand es von Hand " +
+    "gestellt hat. Blass: was sie nicht betrifft.",
+  "would.list": "Was sie hier täte",
+  "would.more": {"one": "{n} Ding anderswo.", "other": "{n} Dinge anderswo."},
+  "would.none": "Nichts auf diesem Stockwerk.",
+  "would.rest": "Der Rest bleibt, wie er ist."
 };

@@ -52,5 +52,14 @@ export default {
   "floor.unreadable": "This is no picture that can be read here. Want SVG, PNG or JPEG.",
   "floor.which": "Which of these?",
   "floors": "Floors",
-  "floors.none": "The building has no floors here yet. With floors, rooms are found by place, and each can have a plan."
+  "floors.none": "The building has no floors here yet. With floors, rooms are found by place, and each can have a plan.",
+  "would": "What {name} would do now. Nothing is done by looking.",
+  "would.held": "left alone: {who} set it",
+  "would.legend":
+    "In a ring: what the rule would set, and to what. In a dashed ring: what it leaves alone, since somebody set it by " +
+    "hand. Faint: what it does not concern.",
+  "would.list": "What it would do here",
+  "would.more": {"one": "{n} thing elsewhere.", "other": "{n} things elsewhere."},
+  "would.none": "Nothing on this floor.",
+  "would.rest": "The rest stays as it is."
 };

@@ -51,6 +51,9 @@ export default {
   "rule.offset": "Minuten danach",
   "rule.offset.hint": "Eine negative Zahl ist davor.",
   "rule.on": "{name} handelt",
+  "rule.onplan": "Auf dem Plan",
+  "rule.onplan.hint": "Wie sie gesichert ist, in einem anderen Tab.",
+  "rule.onplan.of": "{name} auf dem Plan",
   "rule.over": "Dauer",
   "rule.over.for": {"one": "über {n} Minute", "other": "über {n} Minuten"},
   "rule.over.hint":

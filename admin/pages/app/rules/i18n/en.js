@@ -51,6 +51,9 @@ export default {
   "rule.offset": "Minutes after it",
   "rule.offset.hint": "A negative number is before it.",
   "rule.on": "{name} acts",
+  "rule.onplan": "On the plan",
+  "rule.onplan.hint": "As it is saved, in another tab.",
+  "rule.onplan.of": "{name} on the plan",
   "rule.over": "Takes",
   "rule.over.for": {"one": "over {n} minute", "other": "over {n} minutes"},
   "rule.over.hint":
