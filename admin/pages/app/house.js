@@ -97,6 +97,9 @@ export const house = {
   whole: signal(false), // the picture has come
 };
 
+// heldBack shows what waits for the controller, once there is something: see outbox.js.
+export const heldBack = signal(null);
+
 // wrongWith says what is wrong with a light or a shade: why its entry is set aside, or what its device says of itself.
 const troubles = computed(
   () => new Map(house.attention.value.concerns.flatMap((c) => (c.kind === 'device-trouble' ? c.nodes || [] : []).map((n) => [n, c.what]))),

@@ -9,7 +9,7 @@ import { house } from './house.js';
 import { useServer } from './useserver.js';
 import { partsOf, ways } from './division.js';
 import { deliver } from './outbox.js';
-import { Show, clusterOf, namesAt } from './commission.js';
+import { Show, clusterOf, namesAt } from './nameless.js';
 
 /** @import { Found, Profile } from '../records' */
 

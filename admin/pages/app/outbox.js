@@ -4,8 +4,7 @@ import { html, signal, effect } from '../ui/lib.js';
 import './operate/texts.js';
 import { t } from '../ui/i18n.js';
 import { Notice } from '../ui/shell.js';
-import { house, server, session, link } from './house.js';
-import { late } from './works.js';
+import { house, server, session, link, heldBack } from './house.js';
 
 /**
  * @typedef {object} Entry
@@ -121,4 +120,4 @@ function Outbox() {
       )}
     </section>`;
 }
-late.value = Outbox;
+heldBack.value = Outbox;

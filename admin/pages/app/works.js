@@ -1,9 +1,9 @@
 // Long work: how it is worded, begun and cancelled.
-import { html, computed, signal } from '../ui/lib.js';
+import { html, computed } from '../ui/lib.js';
 import { t } from '../ui/i18n.js';
 import { JobBar } from '../ui/jobs.js';
 import { done } from '../ui/shell.js';
-import { house, server, may, noteJob, command } from './house.js';
+import { house, heldBack, server, may, noteJob, command } from './house.js';
 
 export const over = (j) => ['done', 'failed', 'cancelled'].includes(j.state);
 export const running = computed(() => house.jobs.value.filter((j) => !over(j)));
@@ -26,12 +26,10 @@ const hrefOf = (j) =>
         ? '/buses/' + encodeURIComponent(j.bus)
         : undefined;
 
-// late shows what waits for the controller: see outbox.js.
-export const late = signal(null);
 if (localStorage.outbox) import('./outbox.js');
 
 export function Works() {
-  const Late = late.value;
+  const HeldBack = heldBack.value;
   const jobs = running.value.map((j) => ({
     id: j.id,
     title: titleOf(j),
@@ -41,7 +39,7 @@ export function Works() {
     total: j.progress.share ? 100 : 0,
     canCancel: may('operate'),
   }));
-  return html`${Late && html`<${Late} />`}<${JobBar} jobs=${jobs} onCancel=${cancel} />`;
+  return html`${HeldBack && html`<${HeldBack} />`}<${JobBar} jobs=${jobs} onCancel=${cancel} />`;
 }
 
 export async function cancel(j) {
