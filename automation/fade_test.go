@@ -359,7 +359,6 @@ func TestAFadeIsOneRun(t *testing.T) {
 		if last := given[len(given)-1]; last.Level != 80 {
 			t.Errorf("it ends with %+v", last)
 		}
-		given = given[:0]
 		if _, err := r.Try(ctx, 1, appliance.Origin{Who: "anna"}); err != nil {
 			t.Error(err)
 		}

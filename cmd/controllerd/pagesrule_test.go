@@ -45,7 +45,7 @@ func TestARuleIsSeenOnThePlan(t *testing.T) {
 	// Everything was set by hand a moment ago.
 	tab.Click(`a[href="/plan?rule=1"]`)
 	tab.WaitText("What Sunrise would do now.")
-	held := fmt.Sprintf(`[...document.querySelectorAll(".thing")].map((b) => b.innerText.replace(/\s+/g, " ").trim()).join("; ")`)
+	held := `[...document.querySelectorAll(".thing")].map((b) => b.innerText.replace(/\s+/g, " ").trim()).join("; ")`
 	tab.Wait(held + `.includes("Dimmer 1 left alone")`)
 	if said := uitest.Eval[string](tab, held); !strings.Contains(said, "Dimmer 2 left alone") || !strings.Contains(said, "Roller close, 5 minutes later") || strings.Contains(said, "Relays") {
 		t.Errorf("the list says %q", said)
