@@ -5,6 +5,7 @@ import { startTexts } from '../ui/i18n.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
 const { countFrom } = await import('../app/many.js');
+const { clusterOf } = await import('../app/commission.js');
 const taken = (...names) => (name) => names.includes(name);
 
 describe('names that count on', () => {
@@ -17,4 +18,13 @@ describe('names that count on', () => {
     ['7', 2, [], ['7', '8']],
   ])
     it(`${first}, ${has}`, () => assert.deepEqual(countFrom(first, n, taken(...has)), want));
+});
+
+describe('what is named at once', () => {
+  it('shares the cluster that was made with the first', () => {
+    const made = (nodes, shades) => clusterOf({ nodes: nodes.map((clusters) => ({ clusters })), shades: shades.map((clusters) => ({ clusters })) });
+    assert.equal(made([[2, 7]], []), 7);
+    assert.equal(made([[]], [[7]]), 7); // a motor gives no light
+    assert.equal(made([[]], [[]]), undefined);
+  });
 });
