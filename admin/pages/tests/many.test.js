@@ -22,7 +22,8 @@ describe('names that count on', () => {
 
 describe('what is named at once', () => {
   it('shares the cluster that was made with the first', () => {
-    const made = (nodes, shades) => clusterOf({ nodes: nodes.map((clusters) => ({ clusters })), shades: shades.map((clusters) => ({ clusters })) });
+    const of = (lists) => lists.map((clusters) => ({ clusters }));
+    const made = (nodes, shades) => clusterOf({ nodes: of(nodes), shades: of(shades) });
     assert.equal(made([[2, 7]], []), 7);
     assert.equal(made([[]], [[7]]), 7); // a motor gives no light
     assert.equal(made([[]], [[]]), undefined);
