@@ -106,18 +106,18 @@ func (p *plan) savePictures(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
+// nameless is what a building is called that gets its first floor before somebody has named it.
+const nameless = "Building"
+
 // UpdatePlans changes how the site is divided, with the picture that change returns, if any: its name and bytes.
 func (s *Store) UpdatePlans(ctx context.Context, by string, change func(d *appliance.Division) (name string, data []byte, err error)) error {
 	_, err := s.changeSite(ctx, by, func(site appliance.Site) (siteChange, error) {
-		if site.Name == "" {
-			return siteChange{}, &Refused{[]Problem{{Entry: "site", Key: "name", Message: "the building has no name yet; give it one first, under More, Settings"}}}
-		}
 		d := site.Division
 		name, data, err := change(&d)
 		if err != nil {
 			return siteChange{}, err
 		}
-		in := appliance.Site{Name: site.Name, Settings: site.Settings, Division: d}
+		in := appliance.Site{Name: cmp.Or(site.Name, nameless), Settings: site.Settings, Division: d}
 		if data != nil {
 			in.Pictures = map[string][]byte{name: data}
 		}

@@ -138,3 +138,20 @@ func TestWhatIsPutAsideIsKept(t *testing.T) {
 		t.Errorf("kept is %+v, %v", got, err)
 	}
 }
+
+// The first floor of a building that nobody has named is made all the same.
+func TestABuildingWithoutANameHasFloors(t *testing.T) {
+	s := open(t, t.TempDir())
+	for _, name := range []string{"Ground", "Attic"} {
+		if err := s.UpdatePlans(t.Context(), "test", func(d *appliance.Division) (string, []byte, error) {
+			d.Floors = append(d.Floors, appliance.Floor{Name: name})
+			return "", nil, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site, _, err := s.Site(t.Context())
+	if err != nil || site.Name != nameless || len(site.Division.Floors) != 2 {
+		t.Errorf("%+v, %v", site, err)
+	}
+}
