@@ -5,7 +5,7 @@ import { startTexts } from '../ui/i18n.js';
 
 await startTexts((l) => import(`../app/i18n/${l}.js`));
 const { countFrom } = await import('../app/many.js');
-const { clusterOf } = await import('../app/commission.js');
+const { clusterOf } = await import('../app/nameless.js');
 const taken = (...names) => (name) => names.includes(name);
 
 describe('names that count on', () => {
