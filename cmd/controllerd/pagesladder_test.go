@@ -30,6 +30,13 @@ func (p *phone) press(text string) {
 	p.touch(fmt.Sprintf(`[...(document.querySelector("dialog[open]") || document).querySelectorAll("a,button,summary")].find(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q && e.getClientRects().length)`, text))
 }
 
+// pressUntil presses what has a text until the page says something: a thumb that missed, since the page moved below it, taps again.
+func (p *phone) pressUntil(text, says string) {
+	said := fmt.Sprintf("document.body.innerText.includes(%q)", says)
+	for p.press(text); !p.Becomes(said, 20*time.Second); p.press(text) {
+	}
+}
+
 // choose taps on what a label says.
 func (p *phone) choose(text string) {
 	p.touch(fmt.Sprintf(`[...document.querySelectorAll("label")].find(l => l.innerText.includes(%q))`, text))
@@ -114,17 +121,14 @@ func TestABuildingIsCommissionedFromAPhone(t *testing.T) {
 	// A serial line: found out, named by itself, added, scanned.
 	p.choose("Test motors")
 	inspect(t, p.Tab, "findout-360-light-en")
-	p.press("Find out")
-	p.WaitText("Somfy SDN")
+	p.pressUntil("Find out", "Somfy SDN")
 	p.WaitText("Add this bus")
 	inspect(t, p.Tab, "foundout-360-light-en")
-	p.press("Add this bus")
-	p.WaitText("1 found, 0 named")
+	p.pressUntil("Add this bus", "1 found, 0 named")
 	p.WaitText("06.00.01")
 	p.fill("input[name=name]", "South")
 	inspect(t, p.Tab, "commission-motor-360-light-en")
-	p.press("Next")
-	p.WaitText("1 device was named.")
+	p.pressUntil("Next", "1 device was named.")
 	if s := h.daemon.core.Snapshot().Shades; len(s) != 1 || s[0].Shade.Name != "South" {
 		t.Errorf("an SDN motor became %+v", s)
 	}
@@ -133,19 +137,15 @@ func TestABuildingIsCommissionedFromAPhone(t *testing.T) {
 	p.press("Buses")
 	p.press("Add a bus")
 	p.choose("Test relays")
-	p.press("Find out")
-	p.WaitText("WB-MR6C")
-	p.press("Add this bus")
-	p.WaitText("1 found, 0 named")
+	p.pressUntil("Find out", "WB-MR6C")
+	p.pressUntil("Add this bus", "1 found, 0 named")
 	p.choose("Some of each")
 	p.choose("Outputs 1 and 2 move a shade")
 	p.fill("input[name=name]", "Hall")
 	inspect(t, p.Tab, "commission-relays-360-light-en")
-	p.press("Next")
-	p.WaitText("by moving it")
+	p.pressUntil("Next", "by moving it")
 	inspect(t, p.Tab, "commission-check-360-light-en")
-	p.press("Find out which way is up")
-	p.WaitText("Which way did it go?")
+	p.pressUntil("Find out which way is up", "Which way did it go?")
 	inspect(t, p.Tab, "commission-went-360-light-en")
 	p.press("Up")
 	p.press("Go on")
@@ -165,14 +165,11 @@ func TestABuildingIsCommissionedFromAPhone(t *testing.T) {
 	t.Logf("a gateway that is not there was told after %.1f s", time.Since(wrong).Seconds())
 	inspect(t, p.Tab, "findout-wrong-360-light-en")
 	p.fill("input[name=address]", office)
-	p.press("Find out")
-	p.WaitText("WB-MDM3")
-	p.press("Add this bus")
-	p.WaitText("1 found, 0 named")
+	p.pressUntil("Find out", "WB-MDM3")
+	p.pressUntil("Add this bus", "1 found, 0 named")
 	p.fill("input[name=name]", "Lamp")
 	inspect(t, p.Tab, "commission-dimmer-360-light-en")
-	p.press("Next")
-	p.WaitText("1 device was named.")
+	p.pressUntil("Next", "1 device was named.")
 	h.awaitOnline()
 	t.Logf("commissioned in %d taps and %d typed fields, %.0f s", p.taps, p.fields, time.Since(began).Seconds())
 
