@@ -4,9 +4,10 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"html/template"
+	"html"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/sync/errgroup"
@@ -71,16 +72,14 @@ func rescueCertificate(cfg serveConfig, log *slog.Logger) (*web.Certificate, err
 var rescuePage string
 
 func rescueRoutes(e *echo.Echo, dataDir string, cause error) {
-	page := template.Must(template.New("rescue").Parse(rescuePage))
+	page := strings.NewReplacer("{{Cause}}", html.EscapeString(cause.Error()), "{{DataDir}}", html.EscapeString(dataDir)).Replace(rescuePage)
 	say := "the controller cannot start: " + cause.Error()
 	e.GET("/healthz", func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]int{"status": 1}) })
 	show := func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Cache-Control", "no-store")
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
-		c.Response().WriteHeader(http.StatusServiceUnavailable)
-		return page.Execute(c.Response(), map[string]string{"Cause": cause.Error(), "DataDir": dataDir})
+		return c.HTML(http.StatusServiceUnavailable, page)
 	}
 	e.GET("/", show)
 	e.Any("/*", func(c echo.Context) error {
