@@ -221,6 +221,17 @@ fixed: [{slot: 5, value: 77, what: mode}]
 	if slots[13] != 77 {
 		t.Errorf("the fixed slot holds %d", slots[13])
 	}
+	// One whose mode would be on that of another fixture, or on a lamp of it, is another fixture.
+	writeProfile(t, own, "switched", "name: switched\ntitle: Dimmer with a mode slot before it\nsource: its manual\nslots: 2\noutputs: [{level: {slot: 2}}]\nfixed: [{slot: 1, value: 5, what: mode}]\n")
+	for address, slot := range map[string]string{"14": "slot 14", "10": "slot 10"} {
+		if opened, err = openSite(t, own, nil, a, appliance.Node{Address: address, Profile: "switched"}); err != nil {
+			t.Fatal(err)
+		}
+		words(t, opened.BrokenNodes[2], slot, "node 2", "node 1")
+		if slots, _ = opened.Driver.(*Driver).present(); slots[13] != 77 || len(opened.Channels[2]) > 0 {
+			t.Errorf("the fixed slot holds %d, channels %v", slots[13], opened.Channels[2])
+		}
+	}
 }
 
 func writeProfile(t *testing.T, dir, name, text string) {

@@ -1,8 +1,10 @@
 package sdn
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line"
@@ -41,5 +43,38 @@ func TestOnlyTheMotorThatWasAskedAnswers(t *testing.T) {
 		if n, v := e.scan(b); v != tc.want || n != len(b) {
 			t.Errorf("%s: verdict %v on %d of %d bytes, want %v", name, v, n, len(b), tc.want)
 		}
+	}
+}
+
+// An answer that is too short, or tells of another entry of a table than was asked for, is damaged: nothing of it is taken.
+func TestAnswersThatDoNotFitAreDamaged(t *testing.T) {
+	d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler)}
+	m := &motor{driver: d, address: Address{0x10, 0x20, 0x30}}
+	entry, told := Nobody, ""
+	for name, tc := range map[string]struct {
+		question
+		answer []byte // the shortest that fits
+		others [][]byte
+	}{
+		"a position": {question: d.positionOf(m), answer: []byte{0, 0, 50, 0xFF, 0xFF}},
+		"a status":   {question: d.statusOf(m), answer: []byte{stateStopped, directionUp, sourceNet, causeReached}},
+		"a label":    {question: tellOf(m, getNodeLabel, postNodeLabel, 3, "", func(data []byte) { told = string(data) }), answer: []byte("Bay")},
+		"an entry":   {question: d.readGroup(m, 3, &entry), answer: []byte{3, 5, 1, 1}, others: [][]byte{{2, 5, 1, 1}, {4, 5, 1, 1}}},
+	} {
+		for n := range tc.answer {
+			tc.others = append(tc.others, tc.answer[:n])
+		}
+		for _, data := range tc.others {
+			if readings, err := tc.take(Frame{ID: tc.want, Data: data}, time.Now()); !errors.Is(err, appliance.ErrDamaged) || readings != nil || entry != Nobody || told != "" {
+				t.Errorf("%s: % X: %v, %v, entry %v, told %q", name, data, readings, err, entry, told)
+			}
+		}
+		if _, err := tc.take(Frame{ID: tc.want, Data: tc.answer}, time.Now()); err != nil {
+			t.Errorf("%s: % X: %v", name, tc.answer, err)
+		}
+		if is := (name == "an entry") == (entry == Address{1, 1, 5}) && (name == "a label") == (told == "Bay"); !is {
+			t.Errorf("%s: entry %v, told %q", name, entry, told)
+		}
+		entry, told = Nobody, ""
 	}
 }

@@ -77,6 +77,7 @@ func TestJobsOfAnInstaller(t *testing.T) {
 			{job: "label", inputs: "text=North ", facts: "label=North;", frames: "55 4E 6F 72 74 68 20 20 20 20 20 20 20 20 20 20 20"},
 			{job: "label", inputs: "text=more than 16 bytes", err: appliance.ErrOutOfRange},
 			{job: "label", inputs: "text=East", trouble: sdnsim.Trouble{Busy: 3}, err: appliance.ErrBusy, frames: strings.Repeat("55 45 61 73 74 20 20 20 20 20 20 20 20 20 20 20 20,", 3)},
+			{job: "label", inputs: "text=West", trouble: sdnsim.Trouble{Labelled: true}, facts: "label=North;", err: appliance.ErrMismatch, frames: "55 57 65 73 74 20 20 20 20 20 20 20 20 20 20 20 20"},
 			{job: "label", trouble: sdnsim.Trouble{Dumb: 1}, err: appliance.ErrSilent},
 			{job: "lock", facts: "locked=true;status=locked, last direction not known, by the motor itself: power cycle;", frames: "06 00 00 00 0A 00"},
 			{job: "unlock", inputs: "priority=9", trouble: sdnsim.Trouble{Locked: true}, err: appliance.ErrRefused, frames: "06 05 00 00 09 00"},

@@ -150,8 +150,12 @@ func (d *Driver) ReadLimits(a Address, to *Limits) appliance.Exchange {
 
 // readOf asks for something that a motor tells in at least least bytes.
 func (d *Driver) readOf(a Address, id, want MessageID, least int, what string, take func(data []byte)) appliance.Exchange {
-	return d.exchange(question{
-		motor: d.motorAt(a), id: id, want: want, most: minFrame + least, what: what,
+	return d.exchange(tellOf(d.motorAt(a), id, want, least, what, take))
+}
+
+func tellOf(m *motor, id, want MessageID, least int, what string, take func(data []byte)) question {
+	return question{
+		motor: m, id: id, want: want, most: minFrame + least, what: what,
 		then: func(f Frame, _ time.Time) ([]appliance.Reading, error) {
 			if len(f.Data) < least {
 				return nil, tooShort(f)
@@ -159,5 +163,5 @@ func (d *Driver) readOf(a Address, id, want MessageID, least int, what string, t
 			take(f.Data)
 			return nil, nil
 		},
-	})
+	}
 }

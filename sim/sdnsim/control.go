@@ -99,6 +99,7 @@ type Trouble struct {
 	Late     time.Duration // answers so much later than it should
 	Refuse   byte          // NACK reason for every movement
 	Busy     int           // that many commands are answered with busy
+	Labelled bool          // acknowledges another label, and keeps its own
 	Hot      bool          // thermal protection
 	Stuck    bool          // turns and does not move
 	Locked   bool
@@ -110,7 +111,7 @@ func (b *Bus) SetTrouble(address string, t Trouble) error {
 	return b.each(address, func(m *motor, now time.Time) {
 		m.deafUntil = now.Add(t.Deaf)
 		m.miss, m.dumb, m.garble, m.slow = t.Miss, t.Dumb, t.Garble, t.Late
-		m.refuse, m.busyFor, m.stuck = t.Refuse, t.Busy, t.Stuck
+		m.refuse, m.busyFor, m.labelled, m.stuck = t.Refuse, t.Busy, t.Labelled, t.Stuck
 		m.obstacleAt = t.Obstacle
 		if t.Obstacle <= 0 {
 			m.obstacleAt = -1

@@ -71,6 +71,7 @@ type motor struct {
 	lockLevel  byte
 	refuse     byte // reason of every refusal; 0: none
 	busyFor    int  // that many commands are answered with busy
+	labelled   bool // keeps its label
 	deafUntil  time.Time
 	miss       float64 // part of the frames that it does not hear
 	dumb       float64 // part of its answers that are not given

@@ -68,7 +68,9 @@ func (m *motor) order(now time.Time, f Message) (why byte) {
 	case 0x51:
 		return m.setGroup(f.Data)
 	case 0x55:
-		copy(m.label[:], f.Data)
+		if !m.labelled {
+			copy(m.label[:], f.Data)
+		}
 		return 0
 	}
 	if why := m.protects(); why != 0 {
