@@ -407,6 +407,18 @@ func TestStrongerHashAtLogin(t *testing.T) {
 	if stored := s.accounts.Load().users["anna"].password; !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Errorf("stored hash %s is still the weak one", stored)
 	}
+	// A password that was changed while another hash of the old one was made stays.
+	before := s.accounts.Load().users["anna"]
+	if err := s.SetPassword(t.Context(), "anna", "another good one"); err != nil {
+		t.Fatal(err)
+	}
+	s.rehash(t.Context(), before, goodPassword)
+	if _, err := s.CheckPassword(t.Context(), "anna", goodPassword); !errors.Is(err, account.ErrAuthFailed) {
+		t.Errorf("a password that was changed is good again: %v", err)
+	}
+	if _, err := s.CheckPassword(t.Context(), "anna", "another good one"); err != nil {
+		t.Errorf("the new password: %v", err)
+	}
 }
 
 func TestAtMostTwoHashingsAtATime(t *testing.T) {

@@ -120,6 +120,83 @@ func TestAMotorThatWasReadElsewhereHasNotStood(t *testing.T) {
 	}
 }
 
+// An order ends what is known of where a motor stands, and so does that it runs: only what is read twice from then on says that it does.
+func TestWhatEndsStanding(t *testing.T) {
+	here := position{Pulses: 1000, Percent: 10}
+	for what, ends := range map[string]func(*motor, time.Time){
+		"an order": func(m *motor, at time.Time) { m.sent(aim{goal: 100}, at) },
+		"it runs":  func(m *motor, at time.Time) { m.takeStatus(status{State: stateRunning}, at) },
+	} {
+		m, t0 := alone(), time.Now()
+		for i := range 2 {
+			m.takePosition(here, t0.Add(time.Duration(i)*time.Second))
+		}
+		ends(m, t0.Add(1100*time.Millisecond))
+		if told := m.takeStatus(status{State: stateStopped, Cause: 1}, t0.Add(1200*time.Millisecond)); len(told) > 0 {
+			t.Errorf("%s: told %+v", what, told)
+		}
+		m.ordered(aim{goal: 100}, t0.Add(1300*time.Millisecond)) // nothing but the place says that it stands
+		for _, at := range []time.Duration{1400, 2000} {
+			m.takePosition(here, t0.Add(at*time.Millisecond))
+		}
+		if told := m.takeStatus(status{State: stateStopped, Cause: 1}, t0.Add(2100*time.Millisecond)); len(told) != 1 || told[0].Motion != appliance.Stopped {
+			t.Errorf("%s: read twice in one place, and told %+v", what, told)
+		}
+	}
+}
+
+// A motor without limits does not know where it is: neither that nor what it says next is a way.
+func TestAPlaceThatIsNotKnownIsNoWay(t *testing.T) {
+	nowhere, here := position{Pulses: 0xFFFF, Percent: 0xFF}, position{Pulses: 1000, Percent: 10}
+	for _, row := range [][2]position{{nowhere, here}, {here, nowhere}} {
+		m, t0 := alone(), time.Now()
+		m.rest()
+		for i, p := range row {
+			for _, r := range m.takePosition(p, t0.Add(time.Duration(i)*2*time.Second)) {
+				if r.Has.Has(appliance.CanMove) || r.Has.Has(appliance.CanPosition) != p.known() {
+					t.Errorf("from %+v to %+v: told %+v", row[0], row[1], r)
+				}
+			}
+		}
+		if m.course.phase != resting {
+			t.Errorf("from %+v to %+v: it is watched as one that moves", row[0], row[1])
+		}
+	}
+}
+
+// Soon after an order only the way to its goal is the way that a motor goes; a motor that was proven to stand and is read elsewhere moves, nobody knows where to.
+func TestTheWayOfAMotor(t *testing.T) {
+	for _, row := range []struct {
+		since    time.Duration // the first of the two readings, after the order
+		goal     int
+		from, to byte
+		sure     bool
+	}{
+		{0, 100, 40, 50, false}, {time.Second, 100, 40, 50, true}, {time.Second, 50, 40, 50, true}, {time.Second, 49, 40, 50, false}, {time.Second, -1, 40, 50, false},
+		{time.Second, 0, 50, 40, true}, {time.Second, 40, 50, 40, true}, {time.Second, 41, 50, 40, false}, {time.Second, -1, 50, 40, false}, {1001 * time.Millisecond, -1, 50, 40, true},
+	} {
+		m, t0 := alone(), time.Now()
+		m.ordered(aim{goal: row.goal}, t0)
+		direction, sure := m.way(position{Pulses: 100 * uint16(row.from), Percent: row.from}, position{Pulses: 100 * uint16(row.to), Percent: row.to}, t0.Add(row.since))
+		if sure != row.sure || (direction == directionUp) != (row.to < row.from) {
+			t.Errorf("%+v: direction %d, sure %v", row, direction, sure)
+		}
+	}
+	m, t0 := alone(), time.Now()
+	m.ordered(aim{goal: -1}, t0)
+	m.takePosition(position{Pulses: 1000, Percent: 10}, t0.Add(100*time.Millisecond))
+	if m.standsAt(10) {
+		t.Error("it may be on its way, and stands at 10")
+	}
+	if m.rest(); !m.standsAt(10) || m.standsAt(11) {
+		t.Error("it rests, and does not stand at 10")
+	}
+	told := m.takePosition(position{Pulses: 2000, Percent: 20}, t0.Add(200*time.Millisecond))
+	if len(told) != 1 || told[0].Motion != appliance.Moving || m.course.phase != suspect {
+		t.Errorf("told %+v, phase %d", told, m.course.phase)
+	}
+}
+
 // What a motor that may move is asked next.
 func TestWhatAMovingMotorIsAsked(t *testing.T) {
 	now := time.Now()

@@ -44,10 +44,8 @@ type site struct {
 	motors map[Address]*motor
 	all    []*motor // ascending node
 	shades map[appliance.ID]*motor
-	// incomplete: there are motors on the bus that "all" must not move; broken: among
-	// them some that were set aside.
-	incomplete, broken bool
-	spoilt             map[Address]bool // groups that motors set aside are in
+	broken bool             // motors were set aside, which "all" must not move
+	spoilt map[Address]bool // groups that they are in
 }
 
 // strangers is what was heard of others.

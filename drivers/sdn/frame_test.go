@@ -310,7 +310,7 @@ func TestAddressesAreReadAsPrinted(t *testing.T) {
 	if err != nil || a.String() != "06.1A.2B" {
 		t.Errorf("got %v, %v", a, err)
 	}
-	for _, bad := range []string{"", "06.1A", "061A2B", "6.1A.2B", "06.1A.2G", "06.1A.2B.00", "06-1A-2B", "006.1.2B", "...06.1A"} {
+	for _, bad := range []string{"", "06.1A", "061A2B", "6.1A.2B", "06.1A.2G", "06.1A.2B.00", "06-1A-2B", "06-1A.2B", "06.1A-2B", "006.1.2B", "...06.1A"} {
 		if a, err := ParseAddress(bad); err == nil {
 			t.Errorf("%q accepted as %v", bad, a)
 		}

@@ -61,9 +61,6 @@ func OpenOn(cfg appliance.BusConfig, ports *line.Ports) (appliance.Opened, error
 	}
 	d.placeNodes(cfg.Nodes, &o)
 	d.placeShades(cfg.Shades, &o)
-	for _, m := range d.site.all {
-		d.site.incomplete = d.site.incomplete || m.shade == 0
-	}
 	return o, nil
 }
 
@@ -130,7 +127,7 @@ func parseGroups(texts []string) ([]Address, error) {
 // spoilGroups keeps groups from being used that a motor is in which cannot be
 // commanded: it would move along unasked.
 func (d *Driver) spoilGroups(n appliance.Node) {
-	d.site.incomplete, d.site.broken = true, true
+	d.site.broken = true
 	for _, text := range n.Groups {
 		if g, err := ParseAddress(text); err == nil {
 			d.site.spoilt[g] = true

@@ -21,6 +21,7 @@ func TestWrongBusSettingsAreRefused(t *testing.T) {
 		{"hostAddress", "FF.FF", "three bytes"},
 		{"hostAddress", "FF.FF.FF", "single host"},
 		{"hostAddress", "01.01.05", "single host"},
+		{"hostAddress", "00.00.00", "single host"},
 		{"quiet", "5ms", "10ms"},
 		{"quiet", "200ms", "100ms"},
 		{"quiet", "25", "time with its unit"},
@@ -74,6 +75,10 @@ func TestWrongEntriesAreQuarantinedAlone(t *testing.T) {
 	for words, bad := range map[string]appliance.Node{
 		"three bytes":          {Address: "12345", Profile: "somfy-sdn"},
 		"not that of a single": {Address: "FF.FF.FF", Profile: "somfy-sdn"},
+		"00.00.00 is not that": {Address: "00.00.00", Profile: "somfy-sdn"},
+		"01.01.05 is not that": {Address: "01.01.05", Profile: "somfy-sdn"},
+		"outputs [1 2]":        {Address: "06.1A.2C", Profile: "somfy-sdn", Outputs: []int{1, 2}},
+		"group \"5\"":          {Address: "06.1A.2C", Profile: "somfy-sdn", Groups: []string{"5"}},
 		"of this controller":   {Address: "FF.FF.00", Profile: "somfy-sdn"},
 		"that of node 1":       {Address: "06.1A.2B", Profile: "somfy-sdn"},
 		"profile \"somfy\"":    {Address: "06.1A.2C", Profile: "somfy"},

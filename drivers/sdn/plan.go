@@ -138,7 +138,7 @@ func impossible(w appliance.Want, why error) appliance.Chain {
 
 // planAlike plans motors that are to do the same.
 func (d *Driver) planAlike(o order, wishes []wish) []appliance.Chain {
-	if len(wishes) > 1 && d.options.broadcast && !d.site.incomplete && len(wishes) == len(d.site.all) {
+	if len(wishes) > 1 && d.options.broadcast && !d.site.broken && len(wishes) == len(d.site.all) {
 		return []appliance.Chain{d.together(o, wishes, Frame{ID: o.id, Source: d.options.host, Destination: Everybody, Data: o.data()})}
 	}
 	var chains []appliance.Chain

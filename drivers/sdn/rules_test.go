@@ -281,3 +281,72 @@ func TestEveryTypeFitsAFrame(t *testing.T) {
 		}
 	}
 }
+
+// Behind a serial server a frame has yet to be sent when we are rid of it: an answer is awaited that much longer, and the line left
+// alone that much longer after a frame that nobody answers.
+func TestASerialServerHasYetToSend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net cable.Net
+		server, err := net.Listen("127.0.0.1:502")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		cfg := busConfig(nil, []appliance.Node{{ID: 1, Address: "06.1A.2B", Profile: "somfy-sdn"}}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}})
+		cfg.Bus.Port = "rtu+tcp://127.0.0.1:502"
+		o, err := OpenOn(cfg, net.Ports())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := o.Driver.(*Driver)
+		go d.Run(t.Context())
+		conn, err := server.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		m := d.site.all[0]
+		answer, err := Frame{ID: postMotorPosition, Source: m.address, Destination: d.options.host, Data: []byte{0, 1, 30, 0xFF, 0xFF}}.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var late time.Duration // of the motor's answer
+		var came []time.Time
+		go func() {
+			b := make([]byte, 64)
+			for {
+				n, err := conn.Read(b)
+				if err != nil {
+					return
+				}
+				came = append(came, time.Now())
+				if f, err := ParseFrame(b[:n]); err == nil && f.ID == getMotorPosition {
+					time.Sleep(d.airtime(n) + late + d.airtime(len(answer)))
+					conn.Write(answer)
+				}
+			}
+		}()
+		for _, late = range []time.Duration{d.options.responseTimeout - time.Millisecond, d.options.responseTimeout + time.Millisecond} {
+			time.Sleep(time.Minute)
+			_, err := d.exchange(d.positionOf(m)).Do(t.Context(), appliance.Yield{})
+			if heard := late < d.options.responseTimeout; (err == nil) != heard || !heard && !errors.Is(err, appliance.ErrSilent) {
+				t.Errorf("answered after %v: %v", late, err)
+			}
+			// What it answers too late is no second motor's answer.
+			if time.Sleep(time.Second); m.twin {
+				t.Errorf("answered after %v: two motors have the address", late)
+			}
+		}
+		came, late = nil, 0
+		all := Frame{ID: ctrlStop, Source: d.options.host, Destination: Everybody, Data: []byte{0}}
+		for range 2 {
+			if _, err := d.shout(all, nil, nil).Do(t.Context(), appliance.Yield{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if len(came) != 2 || came[1].Sub(came[0]) < d.airtime(minFrame+1)+d.options.quiet {
+			t.Errorf("the frames were sent at %v, and take %v with the silence", came, d.airtime(minFrame+1)+d.options.quiet)
+		}
+	})
+}
