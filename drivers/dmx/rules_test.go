@@ -2,6 +2,7 @@ package dmx
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -212,4 +213,95 @@ func TestScanTellsWhoDoesTheSame(t *testing.T) {
 	if first.Detail != "" || !strings.Contains(second.Detail, "does the same") || second.Finding != "" || across.Finding != appliance.FoundCollision {
 		t.Errorf("the first %q, the second %q (%s), one across %q (%s)", first.Detail, second.Detail, second.Finding, across.Detail, across.Finding)
 	}
+}
+
+// What is not exactly a packet of RDM, an answer to a search, or what a widget tells of itself, is nothing.
+func TestWhatIsNoAnswer(t *testing.T) {
+	summed := func(change func([]byte) []byte) []byte { // with a sum that is right
+		b := rdmPacket{to: 0x454E00000001, from: 0x123456789A, number: 7, class: classGet + 1, parameter: pidLabel, data: []byte("Bay")}.encode()
+		b = change(b[:len(b)-2])
+		return binary.BigEndian.AppendUint16(b, sum(b))
+	}
+	whole := func(b []byte) []byte { return b }
+	if p, err := parseRDM(summed(whole)); err != nil || string(p.data) != "Bay" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for name, b := range map[string][]byte{
+		"another start code":   summed(func(b []byte) []byte { b[0] = 0; return b }),
+		"another subcode":      summed(func(b []byte) []byte { b[1] = 2; return b }),
+		"more than it says":    summed(func(b []byte) []byte { return append(b, 0) }),
+		"less data":            summed(func(b []byte) []byte { b[23]--; return b }),
+		"more data":            summed(func(b []byte) []byte { b[23]++; return b }),
+		"a length that is not": summed(func(b []byte) []byte { b[2]--; return b }),
+	} {
+		if p, err := parseRDM(b); err == nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	for b := summed(whole); len(b) > 0; {
+		b = b[:len(b)-1]
+		if p, err := parseRDM(b); err == nil {
+			t.Errorf("%d bytes: %+v", len(b), p)
+		}
+	}
+	for _, b := range [][]byte{{}, {branchPreamble}, {branchPreamble, 0x55}, {branchPreamble, branchSeparator}, append([]byte{branchSeparator}, make([]byte, branchBytes-1)...)} {
+		if uid, err := parseBranch(b); !errors.Is(err, errCollision) {
+			t.Errorf("% X: %v, %v", b, uid, err)
+		}
+	}
+	for n := range 7 {
+		if w, err := parseWidget([]byte{1, 2, 3, 4, 40, 0, 0}[:n]); (err == nil) != (n >= 5) || err == nil && (w.Rate != 40 || !w.RDM()) {
+			t.Errorf("%d bytes of a widget: %+v, %v", n, w, err)
+		}
+		if text, err := parseSerial([]byte{1, 2, 3, 4, 5, 6, 7}[:n]); (err == nil) != (n == 4) || err == nil && text != "04030201" {
+			t.Errorf("%d bytes of a serial number: %q, %v", n, text, err)
+		}
+	}
+	q := rdmPacket{to: 0x123456789A, from: 0x454E00000001, number: 7, class: classGet, parameter: pidLabel}
+	for name, tc := range map[string]struct {
+		frame     widgetFrame
+		ask, find bool // it is the outcome of a question, of a search
+	}{
+		"a time-out":        {widgetFrame{labelRDMTimeout, nil}, true, true},
+		"parameters":        {widgetFrame{labelParameters, []byte{0, rdmStartCode}}, false, false},
+		"nothing":           {widgetFrame{labelReceived, nil}, false, false},
+		"a byte":            {widgetFrame{labelReceived, []byte{0}}, false, false},
+		"another's DMX":     {widgetFrame{labelReceived, []byte{0, 0, 1, 2}}, false, false},
+		"a damaged answer":  {widgetFrame{labelReceived, append([]byte{0}, summed(whole)[:20]...)}, true, true},
+		"noise of a search": {widgetFrame{labelReceived, []byte{0, branchPreamble, 1}}, false, true},
+	} {
+		if ask, find := concerns(tc.frame, labelSendRDM, q), concerns(tc.frame, labelDiscovery, q); ask != tc.ask || find != tc.find {
+			t.Errorf("%s: outcome of a question %v, of a search %v", name, ask, find)
+		}
+	}
+}
+
+// What cannot be out before its deadline is given up at once, and holds up nobody: behind the frames of a second, and behind an answer that may come late.
+func TestWhoComesTooLateWaitsForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			begun, late time.Duration // from now
+			within      time.Duration
+			expired     bool
+			waits       time.Duration
+		}{
+			"nothing is in the way":     {begun: -time.Second, late: -time.Second, within: time.Millisecond},
+			"a frame is":                {late: -time.Second, within: 30 * time.Millisecond, waits: 25 * time.Millisecond},
+			"a frame is for too long":   {late: -time.Second, within: 20 * time.Millisecond, expired: true},
+			"an answer is":              {begun: -time.Second, late: 100 * time.Millisecond, within: 200 * time.Millisecond, waits: 100 * time.Millisecond},
+			"an answer is for too long": {begun: -time.Second, late: 100 * time.Millisecond, within: 50 * time.Millisecond, expired: true},
+		} {
+			now := time.Now()
+			p := &pro{driver: &Driver{name: "stage"}, gap: 25 * time.Millisecond, begun: now.Add(tc.begun), ports: new(line.Ports)}
+			ctx, cancel := context.WithDeadline(t.Context(), now.Add(tc.within))
+			err := p.outwait(ctx, appliance.Yield{}, now.Add(tc.late))
+			if err == nil {
+				err = p.pace(ctx)
+			}
+			cancel()
+			if errors.Is(err, appliance.ErrExpired) != tc.expired || err != nil && !tc.expired || time.Since(now) != tc.waits {
+				t.Errorf("%s: %v after %v", name, err, time.Since(now))
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package past
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -223,4 +224,22 @@ func onDisk(t *testing.T) disk {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	return d
+}
+
+// closing is a memory that counts.
+type closing struct {
+	*memory
+	closed, tried int
+}
+
+func (c *closing) Close() error { c.closed++; return nil }
+func (c *closing) WriteAt(p []byte, at int64) (int, error) {
+	if c.refuse != nil {
+		c.tried++
+	}
+	return c.memory.WriteAt(p, at)
+}
+
+func contextOf(t *testing.T) (context.Context, context.CancelFunc) {
+	return context.WithCancel(t.Context())
 }
