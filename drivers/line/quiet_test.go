@@ -3,6 +3,7 @@ package line_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -284,5 +285,61 @@ func TestEachTalkGetsItsOwnAnswer(t *testing.T) {
 		}
 		both.Wait()
 		ask("a") // the one who asked so before awaits nothing any more
+	})
+}
+
+// A question that nobody answers ends as silence, although the first half of another's answer has just come: the connection is left to
+// that.
+func TestSilenceBesideAnAnswerThatIsComing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var net cable.Net
+		ln, err := net.Listen("127.0.0.1:502")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		const short = 100 * time.Millisecond
+		go func() {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			if _, err := io.ReadFull(c, make([]byte, 2)); err != nil {
+				return
+			}
+			time.Sleep(short - line.PartialGap/2)
+			c.Write([]byte("b"))
+			time.Sleep(line.PartialGap)
+			c.Write([]byte("!"))
+			_, _ = c.Read(make([]byte, 1)) // until the end
+		}()
+		l, err := line.New(line.Config{Name: "test", Port: "tcp://127.0.0.1:502", InFlight: 2, Ports: net.Ports()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go l.Run(t.Context())
+		time.Sleep(time.Second)
+		ask := func(q string, timeout time.Duration) error {
+			_, err := l.Exchange(t.Context(), line.Request{
+				Frame: []byte(q), Timeout: timeout,
+				Own: func(b []byte) bool { return b[0] == q[0] },
+				Scan: func(b []byte) (int, line.Verdict) {
+					if len(b) < 2 {
+						return 0, line.More
+					}
+					return 2, line.Accept
+				},
+			})
+			return err
+		}
+		var silent, answered error
+		var both sync.WaitGroup
+		both.Go(func() { silent = ask("a", short) })
+		both.Go(func() { answered = ask("b", time.Second) })
+		both.Wait()
+		if !errors.Is(silent, appliance.ErrSilent) || answered != nil {
+			t.Errorf("who is silent: %v; whose answer was coming: %v; want silence and no error", silent, answered)
+		}
 	})
 }
