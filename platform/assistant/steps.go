@@ -16,7 +16,7 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 		d.Kind = understand.Shade // "tower east shades to 30"
 	}
 	scope := scopeOf(a.site, a.q.Lang, d.Places, d.Except)
-	if d.Kind == understand.Shade && d.Size == "little" {
+	if d.Kind == understand.Shade && (d.Size == "little" || d.By != nil) {
 		return nil, "", a.f("I move shades to a position and not by an amount; say how far open, from 0 to 100 %%.")
 	}
 	if step := d.Switch == "dim" || d.Switch == "brighten"; step && d.Kind == understand.Light && len(d.Places) > 0 && !slices.ContainsFunc(d.Places, func(p understand.Place) bool { return !a.onlyShades(p) }) {

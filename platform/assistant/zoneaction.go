@@ -109,7 +109,7 @@ func (a *asked) further(d understand.Do, z platform.Zone, goal int) (stays, why 
 	t := a.site.Positions(a.site.ZoneScope(z.ID))
 	closes := d.Toward == "closed" || d.Toward == "closing"
 	beyond := t.Where(facts.Current, func(one facts.Thing) bool {
-		return closes && *one.Value < float64(goal)-shadeEnd || !closes && d.Toward != "" && *one.Value > float64(goal)+shadeEnd
+		return closes && *one.Value < float64(goal)-shadeEnd || d.Toward == "open" && *one.Value > float64(goal)+shadeEnd
 	})
 	there := t.Where(facts.Current, func(one facts.Thing) bool { return math.Abs(*one.Value-float64(goal)) <= shadeEnd })
 	switch {

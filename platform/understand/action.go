@@ -12,6 +12,8 @@ type sayings struct {
 	where  int // of the amount
 	place  int // where the first place stands
 	first  int // the first word that is no place
+	// compared is where "higher" or "lower" stands last.
+	compared int
 }
 
 // act understands one action, or nothing; before is the one ahead of it in the sentence, which "them" goes back to.
@@ -70,6 +72,9 @@ func (s *sentence) act(all []cue, before Do) (Do, bool) {
 				if _, ok := y.at[t]; !ok {
 					y.at[t] = i
 				}
+			}
+			if comparing[s.t[c.at].stem] {
+				y.compared = i
 			}
 		}
 	}
@@ -199,7 +204,7 @@ var turning = wordSet("turn dial crank dreh drehe drehen dreht")
 
 // lightWords are all that an action on lights may be said with.
 var lightWords = []string{"light", "level", "room", "it", "set", "flip", "give", "on", "off", "shut", "toggle", "dim", "dimmer", "brighten", "brighter", "increase", "reduce", "raise", "lower", "up", "down",
-	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place", "halve", "double", "cut"}
+	"more", "less", "morelight", "lesslight", "fully", "max", "min", "highest", "lowest", "to", "by", "switch", "bringup", "points", "show", "pull", "filler", "place", "halve", "double", "cut", "further"}
 
 func number(n int) *int { return &n }
 

@@ -99,7 +99,7 @@ func (s *sentence) light(d Do, y sayings) (Do, bool) {
 func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, bool) {
 	v := a.value
 	if a.form == "third" {
-		v = []int{0, 33, 67}[a.value]
+		v = thirds[a.value]
 	}
 	before := func(tags ...string) bool {
 		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at < y.where })
@@ -108,6 +108,7 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 	behind := func(tags ...string) bool {
 		return slices.ContainsFunc(tags, func(t string) bool { at, ok := y.at[t]; return ok && at > y.where })
 	}
+	part := a.form == "part" || a.form == "third"
 	switch {
 	case before("to") && behind("brighter", "dimmer") && a.form == "num": // "to 50 % brighter" may be either
 		return d, false
@@ -123,8 +124,7 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 			return d, false
 		}
 		return step(d, "dim", v)
-	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten") || higher != lower && a.percent && !y.has("dim", "to"): // "up ten percent"
-		part := a.form == "part" || a.form == "third"
+	case y.has("by") || comparing || behind("up", "down", "lower") && !before("to") && !before("up", "down", "dim", "brighten") || higher != lower && (a.percent || part) && !y.has("dim", "to"): // "up ten percent"
 		if part {
 			d.Size = ByPart
 		}
@@ -146,7 +146,9 @@ func (s *sentence) lightTo(d Do, y sayings, a amount, higher, lower bool) (Do, b
 	case y.only("light") && a.form == "num" && !a.percent && len(d.Places) == 0 && y.at["light"] > y.where: // "three lights"
 		return d, false
 	}
-	d.Switch, d.Percent = "set", number(v)
+	if d.Switch, d.Percent = "set", number(v); part && lower && !y.has("to") { // "dim the lights half"
+		d.Toward = "darker"
+	}
 	return d, true
 }
 

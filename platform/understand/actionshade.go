@@ -3,13 +3,16 @@ package understand
 import "slices"
 
 // shadeWords are all that an action on shades may be said with.
-var shadeWords = []string{"shade", "set", "give", "open", "close", "shut", "covered", "raise", "lower", "up", "down", "pull", "draw", "stop", "here", "moving", "fully", "to", "by", "way", "increase", "reduce", "off", "on", "bringup", "max", "min", "filler"}
+var shadeWords = []string{"shade", "set", "give", "open", "close", "shut", "covered", "raise", "lower", "up", "down", "pull", "draw", "stop", "here", "moving", "fully", "to", "by", "way", "increase", "reduce", "off", "on", "bringup", "max", "min", "filler", "further", "more"}
 
 // shade decides an action on shades.
 func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	d.Kind = Shade
 	a := y.amount
 	if !y.only(shadeWords...) {
+		return d, false
+	}
+	if y.has("here") && s.leavesThere() { // which stops nothing
 		return d, false
 	}
 	if y.has("stop") || y.has("here") && y.has("set") {
@@ -30,10 +33,14 @@ func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	switch {
 	case y.has("here"), y.has("moving") && y.has("moving") != y.has("stop"), y.has("off", "on") && (a == nil || y.has("off")) && !(y.has("shut") && y.has("off")):
 		return d, false
+	case a != nil && (y.has("by", "further", "more") || y.compared > y.where):
+		return shadeBy(d, y, *a, opening, closing)
 	case a != nil:
 		return s.shadeTo(d, y, *a, opening, closing)
-	case opening == closing, y.has("by"), y.has("to") && !s.toState(y):
+	case opening == closing, y.has("by", "more"), y.has("to") && !s.toState(y):
 		return d, false
+	case y.has("further"): // how far is not said
+		d.Size = "little"
 	}
 	d.Switch, d.Percent, d.Way = "set", number(0), true
 	if opening {
@@ -41,6 +48,25 @@ func (s *sentence) shade(d Do, y sayings) (Do, bool) {
 	}
 	return d, true
 }
+
+// comparing are words for higher and lower. In front of an amount "lower" is the verb.
+var comparing = wordSet("higher lower hoeher tiefer niedriger")
+
+// shadeBy decides an action on shades that moves them by a part of their whole way, up or down; by a number they are not moved.
+func shadeBy(d Do, y sayings, a amount, opening, closing bool) (Do, bool) {
+	by := a.value
+	if a.form == "third" {
+		by = thirds[a.value]
+	}
+	d.Switch, d.By, d.Toward = "set", number(by), "open"
+	if closing {
+		d.Toward = "closed"
+	}
+	return d, a.form != "num" && opening != closing && by > 0 && !y.has("to", "fully", "max", "min", "draw")
+}
+
+// thirds are one and two thirds in percent.
+var thirds = []int{0, 33, 67}
 
 // letting are verbs of what comes in by itself.
 var letting = wordSet("let lass lasse lassen lasst")
@@ -79,7 +105,7 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	to := at("to") >= 0 && at("to") < y.where
 	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
 	switch {
-	case y.has("fully"), y.has("by") && a.form == "num", y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+	case y.has("fully"), y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
 		return d, false
 	case a.form == "num" && !a.percent && a.value <= 24 && y.has("open", "close", "up", "down", "shut") && s.toldAt(y): // "blinds down at three" is a time of day
 		return d, false
@@ -100,7 +126,7 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 		d.Percent = number(a.value)
 	}
 	if d.Switch, d.Toward = "set", s.toward(closing && !opening || covers); to {
-		d.Toward = map[string]string{"closed": "closing"}[d.Toward]
+		d.Toward = map[string]string{"closed": "closing", "open": "opening"}[d.Toward]
 	}
 	return d, true
 }

@@ -12,6 +12,9 @@ func (s *sentence) questioned() bool {
 		i++
 	}
 	w, next := s.wordAt(i), s.wordAt(i+1)
+	if begunAt[w] && begunWith[next] { // "auf wie viel Prozent"
+		return true
+	}
 	if (w == "how" || w == "what") && next == "about" || w == "wie" && next == "waere" {
 		return false
 	}
@@ -61,6 +64,12 @@ func (s *sentence) questioned() bool {
 	}
 	return false
 }
+
+// begunAt are prepositions in front of a word that a question begins with, and begunWith such words.
+var (
+	begunAt   = wordSet("at to by in with auf zu um bei in mit")
+	begunWith = wordSet("what which how wie wieviel welche welcher welchem welchen")
+)
 
 // behindThing is the word behind the thing at i, which may have several words.
 func (s *sentence) behindThing(i int) string {

@@ -61,6 +61,9 @@ func (s *sentence) cues() []cue {
 					}
 				}
 			}
+			if s.wordAt(i+n-1) == "oclock" && i+n < len(s.t) && isDigits(s.t[i+n].stem) && !percentWord(s.wordAt(i+n+1)) { // "um 17 Uhr 30"
+				n++
+			}
 			add(cue{at: i, n: n, tags: []string{tag}, apart: w.apart})
 			i += n
 			continue

@@ -306,17 +306,20 @@ type Do struct {
 	Kind    Kind    `json:"kind"`              // light, shade, panel, all
 	Switch  string  `json:"switch,omitempty"`  // "on", "off", "toggle", "stop", "show", "dim", "brighten", "set"
 	Percent *int    `json:"percent,omitempty"` // of "set": 0 to 100, of a shade how far it is open
-	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step
+	By      *int    `json:"by,omitempty"`      // of "dim" and "brighten": percentage points; nil: a step. Of a shade: percent of its whole way, Toward an end
 	Thirds  int     `json:"thirds,omitempty"`  // of a shade that is set to one or two thirds of its opening
 	Like    []Place `json:"like,omitempty"`    // lights are set to how bright it is there
-	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is; [ByPart]: By is percent of how bright it is
-	Toward  string  `json:"toward,omitempty"`  // the way of a shade that is moved a part of it, "open" or "closed", or "closing" to a place
+	Size    string  `json:"size,omitempty"`    // "little": a step that is small for what there is; [Back]; [ByPart]: By is percent of how bright it is
+	Toward  string  `json:"toward,omitempty"`  // the way of a shade that is moved a part of it, "open" or "closed", or "opening" or "closing" to a place; of lights "darker" where a part may be one to dim to
 	Way     bool    `json:"way,omitempty"`     // of a shade: all the way up or down was said, and no number
 	House   bool    `json:"house,omitempty"`   // the building was named
 	Whole   bool    `json:"whole,omitempty"`   // all of the building
 	Places  []Place `json:"places,omitempty"`
 	Except  []Place `json:"except,omitempty"`
 }
+
+// Back is the size of a step up to what was before, if all is off now: "bring the lights back up".
+const Back = "back"
 
 // ByPart is the size of a step by a part of what there is: "by half".
 const ByPart = "part"
@@ -343,7 +346,8 @@ const (
 	Multiple  Reason = "multiple" // so many times as bright
 	Contrary  Reason = "contrary" // two states at once
 	Negated   Reason = "negated"
-	Nowhere   Reason = "what" // nothing says what is to be done, or with what
+	Nowhere   Reason = "what"  // nothing says what is to be done, or with what
+	Which     Reason = "which" // a value, and nothing says of what
 	Cannot    Reason = "cannot"
 	Missing   Reason = "missing" // what it is for is not known here
 	Absent    Reason = "absent"  // it is of a kind that buildings have and nobody here tells of; the aspect names it

@@ -14,7 +14,7 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 	}
 	some := func(k int) int { // "an", "10", "a few", "the next 3"
 		from := k
-		for slices.Contains([]string{"a", "an", "the", "few", "couple", "of", "next", "another", "eine", "einen", "paar", "half", "naechsten", "about"}, s.wordAt(k)) || k < len(s.t) && digit(s.t[k].stem[0]) && k-from < 4 {
+		for slices.Contains([]string{"a", "an", "the", "few", "couple", "of", "next", "another", "eine", "einen", "paar", "half", "quarter", "naechsten", "about"}, s.wordAt(k)) || k < len(s.t) && digit(s.t[k].stem[0]) && k-from < 4 {
 			k++
 		}
 		if k > from && unit(k) {
@@ -24,6 +24,9 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 	}
 	if on := s.wordAt(i + 2); (w == "from" || w == "von") && (on == "on" || on == "an" || on == "onwards") && slices.Contains([]string{"now", "today", "tonight", "tomorrow", "jetzt", "heute", "morgen"}, s.wordAt(i+1)) {
 		return 3, "later"
+	}
+	if n := s.germanClock(i); n > 0 {
+		return n, "later"
 	}
 	switch w {
 	case "for", "fuer":
@@ -86,4 +89,19 @@ func (s *sentence) whileOrLater(i int) (n int, tag string) {
 		}
 	}
 	return 0, ""
+}
+
+// germanClock is how many words from i on tell a time of day as Germans say it: "um halb sechs", "um Viertel vor neun".
+func (s *sentence) germanClock(i int) int {
+	hour := func(k int) bool { return k < len(s.t) && isDigits(s.t[k].stem) && !percentWord(s.wordAt(k+1)) }
+	if s.f.Lang != German || !slices.Contains([]string{"um", "gegen", "at", "ab", "since"}, s.wordAt(i)) {
+		return 0
+	}
+	switch w, next := s.wordAt(i+1), s.wordAt(i+2); {
+	case (w == "halb" || w == "dreiviertel") && hour(i+2):
+		return 3
+	case (w == "viertel" || hour(i+1)) && (next == "vor" || next == "nach") && hour(i+3):
+		return 4
+	}
+	return 0
 }

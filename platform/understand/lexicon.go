@@ -131,7 +131,7 @@ func tell(t []token, names map[string]bool) (en, de int) {
 			continue
 		}
 		inEnglish := lexicons[English].words[w.stem] || timeWords[w.stem]
-		inGerman := lexicons[German].words[w.stem] || germanRooms[w.stem]
+		inGerman := lexicons[German].words[w.stem] || germanRooms[w.stem] || !inEnglish && germanCompound(w)
 		switch {
 		case inEnglish && !inGerman:
 			en++
@@ -140,6 +140,14 @@ func tell(t []token, names map[string]bool) (en, de int) {
 		}
 	}
 	return en, de
+}
+
+// germanCompound reports whether a word nobody knows is a German one by its letters or its last part: "Kinomodus", "Stimmungslicht".
+func germanCompound(w token) bool {
+	if strings.ContainsAny(w.text, "äöüß") {
+		return true
+	}
+	return slices.ContainsFunc([]string{"licht", "lampe", "modus", "szene", "stimmung", "leuchte", "bleiben"}, func(part string) bool { return len(w.stem) > len(part) && strings.HasSuffix(w.stem, part) })
 }
 
 func firstStem(t []token) string {

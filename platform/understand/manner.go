@@ -142,12 +142,15 @@ func (s *sentence) put() bool {
 	if slices.Contains([]string{"can", "could", "will", "would", "may"}, s.wordAt(i)) && slices.Contains([]string{"you", "we", "i", "someone", "somebody"}, s.wordAt(i+1)) {
 		i += 2
 	}
+	if begunAt[s.wordAt(i)] && begunWith[s.wordAt(i+1)] {
+		return true
+	}
 	return asking[s.wordAt(i)] && !(s.wordAt(i) == "do" && s.wordAt(i+1) == "not")
 }
 
 // asking are the words that questions and requests for reports begin with.
 var asking = wordSet("what which who whose how why when where is are am was were do does did has have had list tell compare report count name explain describe summarize summarise find " +
-	"show give get check any can could should will would may anything display enumerate help welche welcher welches welchen wie wo wer was warum wieso wann ist sind war hat haben gibt seit zeig nenne vergleiche")
+	"show give get check any can could should will would may anything display enumerate help welche welcher welches welchen wie wo wer was warum wieso wann ist sind war hat haben gibt seit zeig nenne vergleiche brennt brennen leuchtet")
 
 func (s *sentence) both() bool {
 	for i := range s.t {

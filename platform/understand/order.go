@@ -214,6 +214,8 @@ func (s *sentence) heard() {
 		switch {
 		case w == "dem":
 			s.t[i].stem = "dim"
+		case w == "onn" && s.means(i-1, "light"):
+			s.t[i].stem = "on"
 		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && (i == len(s.t)-1 || i == len(s.t)-2 && s.wordAt(i+1) == "please")):
 			s.t[i].stem = "off"
 		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):

@@ -13,6 +13,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
 	s.asideless(names)
 	s.upThere()
+	s.whatAt()
 	s.clockTimes()
 	s.forgotten()
 	s.places(names)
@@ -102,6 +103,48 @@ func (s *sentence) upThere() {
 			s.t[i].used = true
 		}
 	}
+}
+
+// whatAt writes "what are the blinds at" as "how far open are the blinds", and "auf wie viel Prozent sind sie" as "wie weit sind sie".
+func (s *sentence) whatAt() {
+	last := len(s.t) - 1
+	if s.f.Lang == German && begunAt[s.wordAt(0)] && s.hasKind(Shade) { // "auf wie viel Prozent stehen die Rollos"
+		from := map[bool]int{true: 2, false: 3}[s.wordAt(1) == "wieviel"]
+		if (from == 2 || s.wordAt(1) == "wie" && s.wordAt(2) == "viel") && percentWord(s.wordAt(from)) {
+			s.t = append([]token{{text: "wie", stem: "wie"}, {text: "weit", stem: "weit"}}, s.t[from+1:]...)
+		}
+		return
+	}
+	if last < 2 || s.f.Lang != English || s.wordAt(0) != "what" || s.wordAt(last) != "at" && !(s.wordAt(last) == "to" && s.wordAt(last-1) == "set") {
+		return
+	}
+	be := 1
+	for slices.Contains([]string{"level", "percentage", "percent", "position", "brightness", "height"}, s.wordAt(be)) {
+		be++
+	}
+	if w := s.wordAt(be); w != "is" && w != "are" {
+		return
+	}
+	how := []string{"how", "bright"}
+	if s.hasKind(Shade) {
+		how = []string{"how", "far", "open"}
+	} else if !s.hasKind(Light) {
+		return
+	}
+	var out []token
+	for _, w := range how {
+		out = append(out, token{text: w, stem: w})
+	}
+	end := last
+	if s.wordAt(last) == "to" {
+		end--
+	}
+	s.t = append(out, s.t[be:end]...)
+}
+
+// hasKind reports whether a noun for things of a kind is said.
+func (s *sentence) hasKind(k Kind) bool {
+	return slices.ContainsFunc(s.t, func(t token) bool { return countable(t.stem) == k })
 }
 
 // nouns finds what is counted and what it is grouped by.

@@ -37,7 +37,7 @@ func Read(text string, names Names, now time.Time) Frame {
 	s.words(names)
 	order, ok := s.readOrder(names)
 	unsaid := order.Unclear != nil && order.Unclear.Why == Nowhere && s.asks && s.f.Lang == German // "fahren die Storen gerade?"
-	if ok && (order.Unclear == nil || order.Form == Imperative && !s.begunAsQuestion() && !unsaid || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If}, order.Unclear.Why)) {
+	if ok && (order.Unclear == nil || order.Form == Imperative && !s.begunAsQuestion() && !unsaid || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If, Contrary}, order.Unclear.Why)) {
 		return order
 	}
 	wanted := ok && order.Form != Imperative && s.put() && slices.Contains([]Reason{Elsewhere, Missing, Cannot, Nowhere}, order.Unclear.Why) // "give me the voltage"

@@ -61,7 +61,7 @@ func (s *sentence) because(i int) int {
 		switch {
 		case follows && (leads || verb), w.apart && leads, w.apart && verb && s.fillerTo(i) && s.ordersAfterFiller(k): // "the talk is over, lights on"
 			return k - i
-		case tells && takesBack[w.stem], w.used, digit(w.stem[0]), s.orders(k) && !verbal[w.stem], s.means(k, "if"), w.apart:
+		case tells && takesBack[w.stem], w.used && !slices.Contains([]string{"now", "today", "jetzt", "heute"}, w.text), digit(w.stem[0]), s.orders(k) && !verbal[w.stem] && !s.particle(k), s.means(k, "if"), w.apart:
 			return 0
 		}
 		verb = verb || finite[w.stem] || verbal[w.stem]
@@ -70,6 +70,11 @@ func (s *sentence) because(i int) int {
 		return len(s.t) - i
 	}
 	return 0
+}
+
+// particle reports whether a word is the end of a German verb that begins something, "wir fangen mit der Sitzung an".
+func (s *sentence) particle(k int) bool {
+	return s.wordAt(k) == "an" && (k+1 == len(s.t) || s.t[k+1].apart) && slices.ContainsFunc(s.t[:k], func(w token) bool { return slices.Contains([]string{"fange", "fangen", "faengt"}, w.stem) })
 }
 
 // takesBack are words by which a clause behind an order may say that it is none.
@@ -85,7 +90,7 @@ var verbal = wordSet("machen brennt leuchtet laeuft kommt kommen geht like likes
 var finite = wordSet("is are am was were war waren can cannot have has need want get too so ist sind bin kann koennen haben hat zu so blendet scheint wollen will fangen fange faengt beginnt wird startet sehe seh sieht schauen moechte moechten")
 
 // reading are verbs of what people do with light.
-var reading = wordSet("see read watch lesen sehen sehe seh sieht lese anschauen schauen schaue")
+var reading = wordSet("see read watch lesen erkennen erkenne erkennt sehen sehe seh sieht lese anschauen schauen schaue")
 
 // glaring are things of which anything is said that is wrong with them.
 var glaring = wordSet("sun sonne screen leinwand slide projector beamer people everyone leute folien")
@@ -119,9 +124,9 @@ func (s *sentence) fillerTo(i int) bool {
 	return true
 }
 
-// ordersAfterFiller reports whether a word may be of an order, or only filler stands before one that may.
+// ordersAfterFiller reports whether a word may be of an order, or only filler and who may carry it out stand before one that may: "you can".
 func (s *sentence) ordersAfterFiller(k int) bool {
-	for k < len(s.t) && !s.orders(k) && s.means(k, "filler") {
+	for k < len(s.t) && !s.orders(k) && (s.means(k, "filler") || slices.Contains([]string{"you", "we", "can", "could", "may", "du", "sie", "wir", "kannst", "koennen"}, s.t[k].stem)) {
 		k++
 	}
 	return k < len(s.t) && s.orders(k)
@@ -172,7 +177,7 @@ func (s *sentence) grumble() string {
 	how, said, strange, sun := "", false, false, false
 	why := slices.Contains([]string{"why", "warum", "wieso", "weshalb"}, s.wordAt(0))
 	for i, w := range s.t {
-		if !w.used && !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) {
+		if !w.used && !s.means(i, "reason", "reasoning", "reason-first", "filler", "own", "light") && !(why && i == 0) && !((w.stem == "an" || w.stem == "auf") && slices.Contains([]string{"der", "dem", "den"}, s.wordAt(i+1))) {
 			strange = true
 		}
 		if w.used || strange && (s.orders(i) && !s.means(i, "light", "level", "reason", "reasoning")) || w.stem == "not" && !reading[s.wordAt(i+1)] || w.stem == "dim" && articles[s.wordAt(i+1)] {
@@ -193,6 +198,11 @@ func (s *sentence) grumble() string {
 	if strange && !s.has0("here", "hier", "i", "me", "my", "we", "us", "our", "ich", "mir", "mich", "wir", "uns", "man") { // of something else
 		return ""
 	}
+	if how == "" && !strange && !s.named && !s.asks { // "ich kann an der Leinwand nichts erkennen"
+		if unseen := s.unseen(); unseen != "" {
+			return unseen
+		}
+	}
 	if s.named || s.asks && !why || !said || s.has0("nicht", "never", "nie", "kein", "no") {
 		return ""
 	}
@@ -200,6 +210,19 @@ func (s *sentence) grumble() string {
 		return Sunny
 	}
 	return how
+}
+
+// unseen is why somebody sees nothing: [Bright] where it is on a screen, else [Dark]; empty: nobody says so.
+func (s *sentence) unseen() string {
+	if !slices.ContainsFunc(s.t, func(w token) bool { return reading[w.stem] }) || !slices.ContainsFunc(s.t, func(w token) bool {
+		return slices.Contains([]string{"nothing", "anything", "hardly", "nichts", "kaum"}, w.text)
+	}) || !s.has0("i", "we", "you", "ich", "wir", "man") {
+		return ""
+	}
+	if s.has0("screen", "slide", "projector", "leinwand", "folien", "beamer", "bildschirm", "tafel", "whiteboard") {
+		return Bright
+	}
+	return Dark
 }
 
 // complaint understands who says of a place that it is too bright or too dark there, and nothing else: a step the other way.

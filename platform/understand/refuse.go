@@ -29,6 +29,10 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 	if u := s.without(all); u != nil {
 		return u
 	}
+	both := s.contrary(all)
+	if both != nil && !s.asks && s.told(all, "light", "shade") != nil && !slices.ContainsFunc(all, func(c cue) bool { return len(c.tags) == 0 }) && s.terse(all) { // "lights off and on again"
+		return &Unclear{Contrary, both}
+	}
 	if !imperative {
 		return nil
 	}
@@ -39,13 +43,16 @@ func (s *sentence) whyNot(all []cue) *Unclear {
 		}
 	}
 	switch {
-	case len(words) > 0 && len(all[0].tags) > 0:
+	case len(words) > 0 && (len(all[0].tags) > 0 || !s.named && s.told(all, "light", "shade", "level", "panel") == nil): // "mute the projector"
 		return &Unclear{Missing, join(words, s)}
 	case len(words) > 0:
 		return &Unclear{Cannot, join(words, s)}
 	}
-	if both := s.contrary(all); both != nil {
+	if both != nil {
 		return &Unclear{Contrary, both}
+	}
+	if slices.ContainsFunc(all, func(c cue) bool { return c.amount != nil }) && !slices.ContainsFunc(all, func(c cue) bool { return c.amount == nil && !c.is("set", "it", "to", "give", "own", "here") }) {
+		return &Unclear{Which, nil}
 	}
 	return &Unclear{Nowhere, nil}
 }
@@ -113,6 +120,9 @@ var setters = wordSet("restart reboot reset update upgrade install delete remove
 
 // denied finds a negation, which turns an order into what is not understood.
 func (s *sentence) denied(all []cue) *Unclear {
+	if _, state, ok := s.left(all); ok && !s.named && state == "untouched" { // "keep the shades where they are"
+		return &Unclear{Negated, nil}
+	}
 	tries := 0
 	for i, c := range all {
 		if c.is("letbe") { // "do not touch the lights"
@@ -142,6 +152,9 @@ func (s *sentence) numbers(all []cue) *Unclear {
 	for i, c := range all {
 		if c.amount == nil {
 			continue
+		}
+		if c.instead { // of those that were taken back nothing is wanted
+			n = 0
 		}
 		if n++; c.amount.bad != "" || n > 1 {
 			words = append(words, said(s.t, c.at, c.n))
@@ -224,7 +237,7 @@ func (s *sentence) without(all []cue) *Unclear {
 		}
 	}
 	for i, c := range all { // "at 8" may be a time of day
-		if c.amount != nil && c.amount.form == "num" && !c.amount.percent && c.amount.value <= 24 && i > 0 && s.t[all[i-1].at].stem == "at" && acts(slices.Concat(all[:i-1], all[i+1:])) {
+		if c.amount != nil && c.amount.form == "num" && !c.amount.percent && c.amount.value <= 24 && i > 0 && slices.Contains([]string{"at", "um"}, s.t[all[i-1].at].stem) && acts(slices.Concat(all[:i-1], all[i+1:])) {
 			return &Unclear{Later, []string{said(s.t, all[i-1].at, 2)}}
 		}
 	}
@@ -249,11 +262,11 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	case !starts, has("panel"):
 	case has("mood") && arranging && !has("light", "shade"):
 		return &Unclear{SceneSet, s.told(all, "mood")}
-	case has("scene") && (arranging || has("purpose") || all[0].is("scene")), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
+	case has("scene") && (arranging || has("purpose") || all[0].is("scene") || len(all) == 2 && len(all[0].tags) == 0 && !s.named && !s.asks), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
 	case has("color") && (has("light", "other") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light", "other") || short):
 		return &Unclear{Coloured, s.told(all, "color")}
-	case has("other") && (imperative || has("set") || has("place") && has("on", "off")) && !has("light", "shade"):
+	case has("other") && (imperative || has("set") || has("place") && has("on", "off") || !s.named && !s.asks && all[0].is("other") && has("on", "off", "up", "down", "raise", "lower", "more", "less")) && !has("light", "shade"):
 		return &Unclear{Heating, s.told(all, "other")}
 	}
 	return nil

@@ -50,7 +50,7 @@ func (s *sentence) partOf() string {
 func (s *sentence) partAt(i int) int {
 	w, next := s.wordAt(i), s.wordAt(i+1)
 	switch {
-	case s.t[i].text == "halbes": // "halbes Licht" is half as bright as there is
+	case s.t[i].text == "halbes", w == "half" && i+1 < len(s.t) && s.t[i+1].text == "light": // "halbes Licht" is half as bright as there is
 		return 0
 	case slices.Contains([]string{"half", "haelfte", "halben", "halbe"}, w) && !slices.Contains([]string{"to", "at", "by", "auf", "um"}, s.wordAt(i-1)):
 		return 1

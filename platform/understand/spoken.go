@@ -46,6 +46,12 @@ func (s *sentence) germanVerbs() {
 	var out []token
 	shades := s.kindNamed("shade")
 	for i, w := range s.t {
+		if w.stem == "ann" && s.means(i-1, "light", "shade") {
+			w.stem = "an"
+		}
+		if len(w.stem) > len("modus") && strings.HasSuffix(w.stem, "modus") && !s.lex.words[w.stem] { // "Kinomodus"
+			w.stem = "modus"
+		}
 		for _, prefix := range []string{"aus", "an", "ein", "auf", "zu", "ab", "hoch", "runter", "herunter", "hinunter", "herauf", "hinauf", "um"} {
 			if verb, ok := strings.CutPrefix(w.stem, prefix+"zu"); ok && s.lex.words[prefix+verb] {
 				w.stem = prefix + verb
@@ -99,6 +105,9 @@ func (s *sentence) takenBack(in []cue) []cue {
 		if n := len(out); n > 0 && i+1 < len(in) && (c.is("no") || hesitation[s.t[c.at].stem] && c.n == 1) { // "forty, er, fifty"
 			correcting = correcting || out[n-1].other(in[i+1])
 		}
+		if correcting && i+1 == len(in) && len(out) > 1 && slices.ContainsFunc(s.t[c.at:c.at+c.n], func(w token) bool { return w.stem == "meant" || w.stem == "meinte" }) { // "…, fifty I meant"
+			continue
+		}
 		if correcting && i+1 < len(in) {
 			instead, apart = instead || len(out) > 0, true
 			continue
@@ -135,8 +144,8 @@ func Stops(text string) bool {
 
 // stopping are words that stop what moves, and aroundStop what is said around them.
 var (
-	stopping   = wordSet("stop stopp stoppe stoppen halt hold freeze anhalten")
-	aroundStop = wordSet("please bitte it that s is this the there here right now ok okay good fine perfect thank danke enough wait moment so far das ist reicht reichen genug gut passt hier jetzt sofort mal doch es warte")
+	stopping   = wordSet("stop stopp stoppe stoppen halt hold freeze anhalten stehen stehenbleiben")
+	aroundStop = wordSet("please bitte it that s is this the there here right now ok okay good fine perfect thank danke enough wait moment so far das ist reicht reichen genug gut passt hier jetzt sofort mal doch es warte bleib bleiben bleibt")
 )
 
 // correcting are words with which people correct themselves.
@@ -202,6 +211,11 @@ func (s *sentence) leftFirst(all []cue) []cue {
 	return all
 }
 
+// leavesThere reports whether things are to be left where they are, which is no order to stop.
+func (s *sentence) leavesThere() bool {
+	return slices.ContainsFunc(s.t, func(t token) bool { return leaving[t.stem] }) && s.has0("where")
+}
+
 // sameKind reports whether two parts of a sentence are about the same kind of things.
 func sameKind(a, b []cue) bool {
 	about := func(part []cue, tag string) bool {
@@ -222,7 +236,7 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 			places = append(places, o)
 		case o.is("letbe"): // "do not touch the lights"
 			state, ok = state+"untouched", true
-		case o.is("untouched"):
+		case o.is("untouched"), o.is("here") && s.leavesThere():
 			state += "untouched"
 		case o.is("on", "off", "open", "close", "up", "down"):
 			state += o.tags[0]
@@ -232,7 +246,7 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 		case !o.is("it", "all", "own", "and", "except"):
 			return nil, "", false
 		}
-		if s.f.Lang == German && ok && s.wordAt(o.at+o.n) == "so" { // "lass das Licht so"
+		if s.f.Lang == German && ok && state != "untouched" && s.wordAt(o.at+o.n) == "so" && !s.means(o.at+o.n+1, "untouched") { // "lass das Licht so"
 			state += "untouched"
 		}
 	}

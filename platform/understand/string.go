@@ -98,6 +98,8 @@ func (d Do) String() string {
 		if d.By != nil {
 			text += fmt.Sprint(*d.By)
 		}
+	case d.By != nil:
+		text = fmt.Sprintf("step %s=%s%d", d.Kind, map[string]string{"open": "+", "closed": "-"}[d.Toward], *d.By)
 	case d.Thirds > 0:
 		text = fmt.Sprintf("set %s=%d/3", d.Kind, d.Thirds)
 	case len(d.Like) > 0:

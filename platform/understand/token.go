@@ -137,6 +137,21 @@ func numeral(w string) bool {
 
 // germanNumber reads "fünfundzwanzig"; 0 if it is none.
 func germanNumber(w string) int {
+	if before, after, ok := strings.Cut(w, "hundert"); ok { // "zweihundertfünfzig"
+		n, known := units1[before]
+		if before == "ein" || before == "" {
+			n, known = 1, true
+		}
+		rest := strings.TrimPrefix(after, "und")
+		low, ten := units1[rest], tens[rest]
+		if rest != "" && low+ten == 0 {
+			low = germanNumber(rest)
+		}
+		if !known || n == 0 || n > 9 || rest != "" && low+ten == 0 || before+after == "" {
+			return 0
+		}
+		return 100*n + low + ten
+	}
 	at := strings.Index(w, "und")
 	if at <= 0 {
 		return 0

@@ -196,26 +196,40 @@ var likePhrases = func() (all [][]string) {
 func (s *sentence) sized(do []Do) {
 	little := slices.ContainsFunc(s.t, func(t token) bool { return small[t.stem] })
 	for i := range do {
-		if d := &do[i]; (d.Switch == "dim" || d.Switch == "brighten" || d.Way) && d.By == nil && little {
+		switch d := &do[i]; {
+		case d.By != nil:
+		case d.Switch == "brighten" && s.has0("back", "again", "wieder"):
+			d.Size = Back
+		case little && (d.Switch == "dim" || d.Switch == "brighten" || d.Way):
 			d.Size = "little"
 		}
 	}
 }
 
 // small are words of a little.
-var small = wordSet("little bit touch tad notch smidge slightly somewhat gently etwas bisschen bissl bissel wenig leicht minimal tick stueck stueckchen spur hauch")
+var small = wordSet("little bit touch tad notch smidge slightly somewhat gently etwas bisschen bissl bissel wenig leicht minimal tick stueck stueckchen spur hauch crack inch spalt spaltbreit")
 
 // toward is the way that a verb moves shades which are brought to a part of it: "closed" or "open". "Half close" leaves what is further
 // there, "close to 70 %" names where to, so that it cannot be meant of what is beyond. Empty: no way is said.
 func (s *sentence) toward(closing bool) string {
-	switch {
-	case closing && s.has0("close", "closing", "shut", "lower", "drop", "schliesse", "schliessen", "schliess", "zu", "zumachen", "zufahren", "runterlassen", "herunterlassen", "runterfahren", "herunterfahren"):
-		return "closed"
-	case !closing && (s.has0("oeffne", "oeffnen", "oeffnet", "raise", "aufmachen", "hochfahren", "hochziehen") || s.wordAt(0) == "open"):
-		return "open"
+	way, tags := "open", []string{"open", "raise", "up", "increase", "bringup"}
+	if closing {
+		way, tags = "closed", []string{"close", "shut", "lower", "down", "reduce"}
+	}
+	for i, t := range s.t {
+		switch next := s.wordAt(i + 1); {
+		case !s.means(i, tags...), standing[t.stem]:
+		case t.stem == "open" && i > 0 && !articles[next] && !s.means(i+1, "shade"): // "a quarter open" is where they are
+		case t.stem == "auf" && i+1 < len(s.t) && !s.t[i+1].apart: // "auf ein Viertel"
+		default:
+			return way
+		}
 	}
 	return ""
 }
+
+// standing are words of how shades stand.
+var standing = wordSet("opened closed covered drawn offen geschlossen aufgezogen zugezogen")
 
 // likeThere sets what one action brings lights to to how bright it is at other places; false if it is another one.
 func likeThere(do []Do, like []Place) ([]Do, bool) {
@@ -239,6 +253,14 @@ func (s *sentence) leaves() bool {
 	return false
 }
 
+// darkness are words of a room without any light.
+var darkness = wordSet("dark dunkel finster")
+
+// allDark reports whether "everything dark" stands at a word, and is wanted: off the lights, and shut the shades.
+func (s *sentence) allDark(i int) bool {
+	return darkness[s.wordAt(i+1)] && (s.has0("please", "bitte") || i > 0 && (s.means(i-1, "set") || slices.Contains([]string{"have", "make", "want"}, s.wordAt(i-1))))
+}
+
 // medium is half of what there is, before a word for brightness.
 var medium = wordSet("medium middling mittlere mittlerer mittleren mittlerem")
 
@@ -251,6 +273,12 @@ func (s *sentence) shortly() {
 			out = append(out, token{text: "lights", stem: "light", apart: t.apart}, token{text: "off", stem: "off"})
 		case s.named && t.stem == "dunkel" && !s.has0("zu", "nicht") && (i == len(s.t)-1 && strings.HasPrefix(s.wordAt(0), "mach") || i == len(s.t)-2 && strings.HasPrefix(s.t[i+1].stem, "mach") && !s.t[i+1].apart): // "den Turm dunkel machen"
 			out = append(out, token{text: "licht", stem: "licht", apart: t.apart}, token{text: "aus", stem: "aus"})
+		case !s.named && !s.asks && (t.stem == "everything" || t.stem == "alles") && s.allDark(i):
+			lang := map[Lang][5]string{English: {"light", "off", "and", "shade", "close"}, German: {"licht", "aus", "und", "rollo", "zu"}}[s.f.Lang]
+			for k, w := range lang {
+				out = append(out, token{text: w, stem: stem(w), apart: t.apart && k == 0})
+			}
+		case i > 0 && !s.named && !s.asks && darkness[t.stem] && (s.wordAt(i-1) == "everything" || s.wordAt(i-1) == "alles") && s.allDark(i-1):
 		case medium[t.stem] && s.means(i+1, "level") && (s.f.Lang == English || s.has0("an", "ein", "auf")): // alone "mittlere Helligkeit" asks for the mean
 			out = append(out, token{text: t.text, stem: "half", apart: t.apart})
 		case (t.stem == "each" || t.stem == "apiece") && i == len(s.t)-1 && i > 0 && (s.wordAt(i-1) == "percent" || digit(s.wordAt(i - 1)[0])),

@@ -84,7 +84,7 @@ func TestWhatAnOrderSaysBesides(t *testing.T) {
 		"Storen Ost hoch, West runter":                              "set shade=100 @Tower_east_shades + set shade=0 @Tower_west_shades",
 		"canteen blinds up, lobby lights to 60":                     "set shade=100 @Canteen + set light=60 @Lobby",
 		"canteen blinds up, lobby off":                              "set shade=100 @Canteen + set light=off @Lobby",
-		"raise the west shades of the tower by a third":             "set shade=1/3 @Tower_west_shades",
+		"raise the west shades of the tower by a third":             "step shade=+33 @Tower_west_shades",
 		"it's gloomy in the canteen, put the lights on":             "set light=on @Canteen",
 		"Open the east and south side of the tower, leave north":    "set shade=100 @Tower_east_shades @Tower_south_shades -@Open_office_north -@Tower_north_shades",
 		"turn the gallery off but the workshop stays on":            "set light=off @Annex_gallery -@Annex_workshop",

@@ -52,8 +52,18 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 		g.done = in(lang, done, values...)
 		return g, ""
 	}
-	if h.Slots.Little {
-		return r.nudge(ctx, d, h.Intent == ShadesOpen, lang, earlier)
+	if shades := h.Intent == ShadesOpen || h.Intent == ShadesClose; shades && (h.Slots.Little || h.Slots.By != nil) {
+		by := littlePoints
+		if h.Slots.By != nil {
+			by = *h.Slots.By
+		}
+		if h.Intent == ShadesClose {
+			by = -by
+		}
+		return r.nudge(ctx, d, by, lang, earlier)
+	}
+	if why := r.against(ctx, d, h, lang, earlier); why != "" {
+		return g, why
 	}
 	switch h.Intent {
 	case LightsOn:
@@ -74,6 +84,8 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 			return g, in(lang, darkness)
 		case *level == 0 && (h.Intent == LightsDim || h.Slots.Part && *h.Slots.By == 100): // nothing becomes brighter by that, nor doubled
 			return g, in(lang, "The lights are off.")
+		case *level == 0 && h.Slots.Back:
+			return say(power("on"), "Lights on.")
 		}
 		by := stepPoints
 		if h.Slots.By != nil {
@@ -107,22 +119,62 @@ func (r *Room) gesture(ctx context.Context, d platform.RoomDevice, h Heard, lang
 // littlePoints are what shades move that go a little.
 const littlePoints = 10
 
-// nudge moves shades a little from where they stand; where they do not stand alike, or that is not known, a person has to say how far.
-func (r *Room) nudge(ctx context.Context, d platform.RoomDevice, open bool, lang understand.Lang, earlier []gesture) (g gesture, why string) {
+// nudge moves shades by points of their way from where they stand; where they do not stand alike, or that is not known, a person has to say how far.
+func (r *Room) nudge(ctx context.Context, d platform.RoomDevice, by int, lang understand.Lang, earlier []gesture) (g gesture, why string) {
 	v := r.shades(ctx, d)
-	told := slices.ContainsFunc(earlier, func(g gesture) bool { return g.thing() != "light" })
-	if v.moving || told || len(v.known) == 0 || len(v.known) < v.all || v.known[len(v.known)-1]-v.known[0] > nearShade {
+	if v.moving || moved(earlier) || len(v.known) == 0 || len(v.known) < v.all || v.known[len(v.known)-1]-v.known[0] > nearShade {
 		return g, in(lang, howFar)
 	}
-	goal := int(v.known[0]+0.5) - littlePoints
-	if open {
-		goal += 2 * littlePoints
-	}
-	goal = min(100, max(0, goal))
+	goal := min(100, max(0, int(v.known[0]+0.5)+by))
 	g = slider(wire.ShadePosition, goal)
 	g.done = in(lang, "Shades going to %d percent open.", goal)
 	return g, ""
 }
+
+// moved reports whether shades run after some gestures.
+func moved(earlier []gesture) bool {
+	return slices.ContainsFunc(earlier, func(g gesture) bool { return g.thing() != "light" })
+}
+
+// against asks what is meant where a part was said that lights or shades would go to against the way that was said with it: "blinds up a
+// quarter", and they are half open.
+func (r *Room) against(ctx context.Context, d platform.RoomDevice, h Heard, lang understand.Lang, earlier []gesture) (why string) {
+	goal := map[string]int{wire.PresetOneThird: 33, wire.PresetTwoThirds: 67}[h.Slots.Preset]
+	if h.Slots.Percent != nil {
+		goal = *h.Slots.Percent
+	}
+	back := false
+	switch toward := h.Slots.Toward; toward {
+	case "":
+		return ""
+	case "darker":
+		level, _ := r.lights(ctx, d, earlier)
+		back = level != nil && *level < goal
+	default:
+		v := r.shades(ctx, d)
+		near := max(nearShade, v.within)
+		back = !v.moving && !moved(earlier) && slices.ContainsFunc(v.known, func(at float64) bool {
+			if toward == "open" || toward == "opening" {
+				return at > float64(goal)+near
+			}
+			return at < float64(goal)-near
+		})
+	}
+	part := parts[goal]
+	if h.Slots.Toward == "closed" {
+		part = parts[100-goal]
+	}
+	switch {
+	case !back:
+		return ""
+	case part == "" || h.Slots.Toward == "opening" || h.Slots.Toward == "closing":
+		return in(lang, howFar)
+	}
+	return in(lang, "To %s, or by %s? Say it again.", in(lang, part), in(lang, part))
+}
+
+// parts are what is said of percentages.
+var parts = map[int]string{25: "a quarter", 33: "a third", 50: "half", 67: "two thirds", 75: "three quarters"}
 
 func power(value string) gesture {
 	return gesture{widget: wire.LightPower, action: wire.Changed, value: value}

@@ -51,9 +51,11 @@ const (
 // Slots are the particulars of an intent; those that it does not have are absent.
 type Slots struct {
 	Percent *int    `json:"percent,omitempty"` // 0 to 100
-	By      *int    `json:"by,omitempty"`      // percentage points
+	By      *int    `json:"by,omitempty"`      // percentage points, of shades that open or close those of their whole way
 	Part    bool    `json:"-"`                 // By is a part of what there is, in percent of it: "by half"
+	Back    bool    `json:"-"`                 // brighter: on as it was, if all is off
 	Little  bool    `json:"-"`                 // of shades: not the whole way
+	Toward  string  `json:"-"`                 // the way to Percent or Preset that was said, as [understand.Do] has it
 	Preset  string  `json:"preset,omitempty"`  // "one_third", "two_thirds" of the opening
 	Agent   string  `json:"agent,omitempty"`
 	Reason  string  `json:"reason,omitempty"`

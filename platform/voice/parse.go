@@ -80,21 +80,23 @@ func heard(d understand.Do) (Heard, bool) {
 	case "dim":
 		return Heard{Intent: LightsDim, Slots: Slots{By: d.By, Part: d.Size == understand.ByPart}}, true
 	case "brighten":
-		return Heard{Intent: LightsBrighten, Slots: Slots{By: d.By, Part: d.Size == understand.ByPart}}, true
+		return Heard{Intent: LightsBrighten, Slots: Slots{By: d.By, Part: d.Size == understand.ByPart, Back: d.Size == understand.Back}}, true
 	case "stop":
 		return Heard{Intent: ShadesStop}, true
 	case "show":
 		return Heard{Intent: PanelShow}, true
 	}
 	switch {
+	case d.Kind == understand.Shade && d.By != nil:
+		return Heard{Intent: map[string]Intent{"closed": ShadesClose, "open": ShadesOpen}[d.Toward], Slots: Slots{By: d.By}}, true
 	case d.Thirds > 0:
-		return Heard{Intent: ShadesPreset, Slots: Slots{Preset: presets[d.Thirds]}}, true
+		return Heard{Intent: ShadesPreset, Slots: Slots{Preset: presets[d.Thirds], Toward: d.Toward}}, true
 	case light:
-		return Heard{Intent: LightsSet, Slots: Slots{Percent: d.Percent}}, true
+		return Heard{Intent: LightsSet, Slots: Slots{Percent: d.Percent, Toward: d.Toward}}, true
 	case d.Way:
 		return Heard{Intent: map[int]Intent{0: ShadesClose, 100: ShadesOpen}[*d.Percent], Slots: Slots{Little: d.Size == "little"}}, true
 	}
-	return Heard{Intent: ShadesSet, Slots: Slots{Percent: d.Percent}}, true
+	return Heard{Intent: ShadesSet, Slots: Slots{Percent: d.Percent, Toward: d.Toward}}, true
 }
 
 var presets = map[int]string{1: "one_third", 2: "two_thirds"}

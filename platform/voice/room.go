@@ -340,7 +340,7 @@ func (r *Room) discuss(ctx context.Context, d platform.RoomDevice, h Heard, f un
 	}
 	if r.cfg.Assistant == nil || h.Intent == Unknown {
 		said := refuse(f.Lang, f.Unclear)
-		if h.Intent == Question && f.Topic != understand.Order {
+		if h.Intent == Question && f.Topic != understand.Order && (f.Unclear == nil || f.Unclear.Why != understand.Absent || f.Is(understand.Asked)) {
 			said = saying{in(f.Lang, "I only know how the lights and shades are."), in(f.Lang, cannot)}
 		} else if h.Slots.Reason == Scope && f.Unclear == nil {
 			said = refuse(f.Lang, &understand.Unclear{Why: understand.Elsewhere})

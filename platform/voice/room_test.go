@@ -162,7 +162,12 @@ func TestSentencesBecomeGestures(t *testing.T) {
 		{"two things", "lights off and close the shades", nil, "light_power changed off, shade_position released 0", "Lights off. Shades closing."},
 		{"the panel", "show the controls", nil, "", "Here are the controls."},
 		{"another room", "turn on the kitchen lights", nil, "", refusals[understand.Elsewhere]},
-		{"not a command", "play some music", nil, "", unheard},
+		{"not a command", "lorem ipsum dolor", nil, "", unheard},
+		{"another thing", "play some music", nil, "", refusals[understand.Missing]},
+		{"back up from off", "bring the lights up again", []platform.Device{light(0)}, "light_power changed on", "Lights on."},
+		{"back up from less", "Licht wieder hoch bitte", []platform.Device{light(40)}, "light_brightness released 153", "Licht auf 60 Prozent."},
+		{"one thing stays where it is", "lights off and leave the blinds where they are", []platform.Device{shade(40, "closing")}, "light_power changed off", "Lights off."},
+		{"all dark", "Macht bitte alles dunkel", nil, "light_power changed off, shade_position released 0", "Licht aus. Rollos fahren zu."},
 		{"one thing too much", "dim the lights and close the shades", nil, "", darkness},
 	} {
 		t.Run(c.name, func(t *testing.T) {

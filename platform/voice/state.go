@@ -145,7 +145,7 @@ func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Fr
 	if f.Topic == understand.Comfort && (f.Aspect == understand.Dark || f.Aspect == understand.Bright || f.Aspect == understand.Sunny) {
 		return r.grumbled(ctx, d, f), true
 	}
-	if fault := f.Topic == understand.Faults || f.Topic == understand.Offline; fault && (!f.Is(understand.Asked) || r.cfg.Assistant == nil && f.Unclear == nil && len(f.Places) == 0) {
+	if fault := f.Topic == understand.Faults || f.Topic == understand.Offline; fault && ours(f) && (!f.Is(understand.Asked) || r.cfg.Assistant == nil && f.Unclear == nil && len(f.Places) == 0) {
 		return r.answering(ctx, d, f.Lang)
 	}
 	percent := !slices.ContainsFunc(f.Conds, func(c understand.Cond) bool { return c.Unit != understand.Percent })
@@ -164,6 +164,12 @@ func (r *Room) state(ctx context.Context, d platform.RoomDevice, f understand.Fr
 		return r.furnished(ctx, d, f.Lang), true
 	}
 	return said, false
+}
+
+// ours reports whether what is said to be broken is of this system: a light or a shade that is named, or nothing else.
+func ours(f understand.Frame) bool {
+	named := f.Kind == understand.Light || f.Kind == understand.Shade
+	return f.Unclear == nil || named && f.Unclear.Why != understand.Absent
 }
 
 // answering tells who says that something is broken how many of the room's things answer; false: it has none.

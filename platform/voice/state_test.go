@@ -72,6 +72,13 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 		{"The lights don't work", []platform.Device{light(0), away(light(0)), shade(0, "")}, "1 of 3 lights and shades here do not answer."},
 		{"this blind is stuck again", []platform.Device{light(0), shade(0, "")}, "All lights and shades here answer. Please tell the building's technician."},
 		{"Die Lampe da vorne flackert dauernd", []platform.Device{light(0)}, "Hier antworten alle. Bitte sagen Sie es der Haustechnik."},
+		{"the blinds do not seem to be working", []platform.Device{light(0), shade(0, "")}, "All lights and shades here answer. Please tell the building's technician."},
+		{"What are the curtains at?", []platform.Device{shade(70, "")}, "The shades are 70 percent open."},
+		{"what level is the light at", []platform.Device{light(40)}, "The lights are on, at 40 percent."},
+		{"Auf wie viel Prozent sind die Storen", []platform.Device{shade(30, "")}, "Die Rollos sind zu 30 Prozent offen."},
+		{"Brennen hier noch Lampen", []platform.Device{light(40)}, "Ja: das Licht ist an, mit 40 Prozent."},
+		{"This glare is awful", []platform.Device{light(80)}, `The lights are on, at 80 percent. Say "darker".`},
+		{"Man kann auf der Leinwand gar nichts sehen", []platform.Device{light(80)}, "Das Licht ist an, mit 80 Prozent. Sagen Sie „dunkler“."},
 		{"Welche Lampen gibt es hier?", []platform.Device{light(0), light(9), shade(0, ""), other}, "Leuchten hier: 2; Rollos: 1."},
 	} {
 		b := &building{lights: c.room}

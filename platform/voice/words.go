@@ -76,6 +76,8 @@ var refusals = map[understand.Reason]string{
 	understand.Contrary:  "Those exclude each other. Say one of them.",
 	understand.Negated:   "Then I do nothing.",
 	understand.Missing:   "I command only lights and shades.",
+	understand.Absent:    "I command only lights and shades.",
+	understand.Which:     whichOf,
 }
 
 // refuse says why nothing is done.
@@ -181,6 +183,7 @@ var german = map[string]string{
 	`Say "lights to 50 percent", "brighter" or "shades down".`: `Sagen Sie „Licht auf 50 Prozent“, „heller“ oder „Rollos runter“.`,
 	`Say "lights on", "brighter" or "lights to 50 percent".`:   `Sagen Sie „Licht an“, „heller“ oder „Licht auf 50 Prozent“.`,
 	`Say "shades up", "shades down" or "shades 30 percent".`:   `Sagen Sie „Rollos hoch“, „Rollos runter“ oder „Rollos 30 Prozent“.`,
+	"a quarter": "ein Viertel", "a third": "ein Drittel", "half": "die Hälfte", "two thirds": "zwei Drittel", "three quarters": "drei Viertel",
 	howFar: `Sagen Sie, wie weit, etwa „Rollos 30 Prozent“.`, "The lights are off.": "Das Licht ist aus.",
 
 	"Nothing was done: ":              "Es wurde nichts getan: ",
