@@ -32,10 +32,7 @@ func BenchmarkRoom(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var took []time.Duration
-			for i := 0; b.Loop(); i++ {
-				if len(took) == 150 { // a panel may ask 600 times a minute, all of this together
-					break
-				}
+			for i := range 150 { // a panel may ask 600 times a minute, all of this together
 				start := time.Now()
 				a := c.ask(i)
 				took = append(took, time.Since(start))
@@ -44,6 +41,7 @@ func BenchmarkRoom(b *testing.B) {
 				}
 			}
 			slices.Sort(took)
+			b.ReportMetric(0, "ns/op") // not of b.N
 			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 		})
