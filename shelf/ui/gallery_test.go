@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +103,37 @@ func TestScrollingThumbSwitchesNothing(t *testing.T) {
 	tab.Wait(`window.sent.length > 1 && Math.abs(window.sent.at(-1) - 75) < 4`)
 	if got := sent(tab); len(got) > 20 {
 		t.Errorf("a drag of 40 moves sent %d commands", len(got))
+	}
+}
+
+// TestNothingMovesWhenJobsComeAndGo: whoever is about to touch something at the foot of a page touches that, however many jobs begin or
+// end. Several are one line until somebody opens it.
+func TestNothingMovesWhenJobsComeAndGo(t *testing.T) {
+	t.Parallel()
+	tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 740, Touch: true})
+	tab.Go(gallery(t))
+	busy := func(n int) (last, bar float64) {
+		r := uitest.Eval[[]float64](tab, fmt.Sprintf(`new Promise((done) => { window.busy.value = %d; scrollTo(0, 1e6);
+			requestAnimationFrame(() => requestAnimationFrame(() => done([document.querySelector("main > .empty").getBoundingClientRect().top, document.querySelector(".jobs").offsetHeight]))); })`, n))
+		return r[0], r[1]
+	}
+	want, _ := busy(0)
+	for _, n := range []int{1, 2, 3, 0} {
+		last, bar := busy(n)
+		if last != want {
+			t.Errorf("with %d jobs the foot of the page stands at %.0f, without at %.0f", n, last, want)
+		}
+		if bar > 84 || (bar == 0) != (n == 0) {
+			t.Errorf("%d jobs take %.0f px of the window, at most 84", n, bar)
+		}
+	}
+	busy(3)
+	tab.Shot("jobs-360", false)
+	tab.Thumb(`document.querySelector(".jobs summary")`)
+	tab.Wait(`[...document.querySelectorAll(".jobs button")].filter((b) => b.getClientRects().length).length === 3`)
+	tab.Shot("jobs-open-360", false)
+	for _, wrong := range slices.Concat(tab.Fits(), tab.Unreachable(), tab.Axe()) {
+		t.Errorf("three jobs: %s", wrong)
 	}
 }
 

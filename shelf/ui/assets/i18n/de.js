@@ -24,6 +24,7 @@ export default {
   "http.other": "Die Antwort war ein Fehler ohne Erklärung ({n}).",
   "jobs": "In Arbeit",
   "jobs.cancel": "Abbrechen: {what}",
+  "jobs.n": "{n} in Arbeit",
   "light.level": "Helligkeit von {name}",
   "light.switch": "{name} an",
   "light.off": "Aus",

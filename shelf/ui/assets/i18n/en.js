@@ -24,6 +24,7 @@ export default {
   "http.other": "The answer was an error without an explanation ({n}).",
   "jobs": "Under way",
   "jobs.cancel": "Cancel: {what}",
+  "jobs.n": "{n} under way",
   "light.level": "Level of {name}",
   "light.switch": "{name} on",
   "light.off": "Off",

@@ -44,6 +44,8 @@ const shade = asking(
   () => position.value,
 );
 const link = signal({ state: 'live' });
+const busy = signal(1); // jobs that are under way
+Object.assign(window, { busy });
 outside.link = link;
 
 const lights = [
@@ -227,17 +229,15 @@ function Gallery() {
         <//>`}
     <//>
     <div class="below">
-      <${JobBar} jobs=${[
-          {
-            id: 1,
-            title: 'Scan of ground-floor',
-            words: '32 of 247 addresses, 5 found',
-            done: 32,
-            total: 247,
-            canCancel: true,
-            href: '/',
-          },
-        ]}
+      <${JobBar} jobs=${['ground-floor', 'tower', 'upper-floor'].slice(0, busy.value).map((bus, id) => ({
+          id,
+          title: 'Scan of ' + bus,
+          words: '32 of 247 addresses, 5 found',
+          done: 32,
+          total: 247,
+          canCancel: true,
+          href: '/',
+        }))}
         onCancel=${() => {}} />
     </div>
     <${Tabs} tabs=${[
