@@ -256,6 +256,7 @@ export default {
   "scene.save.text": "Behält die Leuchten und Behänge von {name}, wie sie jetzt sind.",
   "scene.saved": "{name} wurde gesichert",
   "scenes": "Szenen",
+  "scenes.remove": "Szene entfernen",
   "search.nothing": "Nichts heißt „{q}“.",
   "seen": "Letzte Antwort",
   "sent": "Gesendet; nicht rücklesbar",

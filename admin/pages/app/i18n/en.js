@@ -255,6 +255,7 @@ export default {
   "scene.save.text": "Keeps the lights and shades of {name} as they are now.",
   "scene.saved": "{name} was saved",
   "scenes": "Scenes",
+  "scenes.remove": "Remove a scene",
   "search.nothing": "Nothing is called \"{q}\".",
   "seen": "Last answer",
   "sent": "Sent; cannot be read back",

@@ -223,35 +223,47 @@ function Runs({ runs }) {
     </section>`;
 }
 
+// AllScenes ends with what removes one, away from what one presses otherwise.
 function AllScenes() {
+  const scenes = house.scenes.value.slice().sort(byName);
+  const name = (s) => html`<span class="name"><bdi>${s.name}</bdi></span>`;
   return html`
     <section class="panel flush">
       <h2 class="padded">${t('scenes')}</h2>
       <ul class="list">
-        ${house.scenes.value
-          .slice()
-          .sort(byName)
-          .map(
-            (s) => html`
-              <li key=${s.id}>
-                <div class="item wraps">
-                  <${Icon} name="scene" size=${24} />
-                  <span class="main">
-                    <span class="name"><bdi>${s.name}</bdi></span>
-                    <span class="sub">
-                      ${s.cluster ? house.clusters.get(s.cluster).value?.name || t('cluster.gone') : t('scene.building')} · ${t(
-                        'scene.actions',
-                        { n: s.actions.length },
-                      )}
-                    </span>
+        ${scenes.map(
+          (s) => html`
+            <li key=${s.id}>
+              <div class="item wraps">
+                <${Icon} name="scene" size=${24} />
+                <span class="main">
+                  ${name(s)}
+                  <span class="sub">
+                    ${s.cluster ? house.clusters.get(s.cluster).value?.name || t('cluster.gone') : t('scene.building')} · ${t(
+                      'scene.actions',
+                      { n: s.actions.length },
+                    )}
                   </span>
-                  <div class="actions">
-                    <${Rename} path=${'/scenes/' + s.id} record=${s} />
+                </span>
+                <div class="actions"><${Rename} path=${'/scenes/' + s.id} record=${s} /></div>
+              </div>
+            </li>`,
+        )}
+      </ul>
+      ${may('operate') && html`
+        <details class="fold">
+          <summary><${Icon} name="right" />${t('scenes.remove')}</summary>
+          <ul class="list">
+            ${scenes.map(
+              (s) => html`
+                <li key=${s.id}>
+                  <div class="item">
+                    <span class="main">${name(s)}</span>
                     <${Remove} path=${'/scenes/' + s.id} record=${s} text=${t('scene.remove')} />
                   </div>
-                </div>
-              </li>`,
-          )}
-      </ul>
+                </li>`,
+            )}
+          </ul>
+        </details>`}
     </section>`;
 }
