@@ -75,7 +75,9 @@ func (p *phone) addBus(t *testing.T, at, name string) {
 	}
 	p.press("Find out")
 	// It may take minutes.
-	waitFor(t, 6*time.Minute, name+" found out", func() bool { return uitest.Eval[bool](p.Tab, `!!document.querySelector("input[name=name]")`) })
+	if !p.Becomes(`document.querySelector("input[name=name]")`, 6*time.Minute) {
+		t.Fatalf("%s was not found out in 6 min; the page says %q", name, uitest.Eval[string](p.Tab, "document.body.innerText"))
+	}
 	p.fill("input[name=name]", name)
 	p.press("Add this bus")
 	p.WaitText("New devices on " + name)

@@ -278,6 +278,32 @@ func (tab *Tab) Look(l Look) {
 	}))
 }
 
+// Slow makes a weaker device of the browser, on a slower network: its processor takes so many times as long, a server's answer begins
+// so much later, and so many bits come in a second.
+func (tab *Tab) Slow(processor float64, later time.Duration, bits float64) {
+	tab.t.Helper()
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		if _, err := cdp.Call(ctx, to, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: processor}); err != nil {
+			return err
+		}
+		_, err := cdp.Call(ctx, to, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{Latency: float64(later.Milliseconds()), DownloadThroughput: bits / 8, UploadThroughput: bits / 8}}})
+		return err
+	}))
+}
+
+// Swipe drags the page up with a finger that begins in the middle of the window, by so many pixels, 1,000 in a second. Less than 0
+// drags it down.
+func (tab *Tab) Swipe(up float64) {
+	tab.t.Helper()
+	middle := Eval[[]float64](tab, "[innerWidth / 2, innerHeight / 2]")
+	tab.call(chromedp.Func(func(ctx context.Context, to *chromedp.Target) error {
+		_, err := cdp.Call(ctx, to, input.SynthesizeScrollGesture, input.SynthesizeScrollGestureParams{X: middle[0], Y: middle[1], YDistance: -up,
+			Speed: 1000, GestureSourceType: input.GestureSourceTypeTouch})
+		return err
+	}))
+}
+
 // Go loads an address and waits until a page with a heading is there.
 func (tab *Tab) Go(address string) {
 	tab.t.Helper()
