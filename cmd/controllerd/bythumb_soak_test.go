@@ -558,7 +558,7 @@ func TestSoakABuildingByThumb(t *testing.T) {
 		}
 		other := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 		there := other.serve()
-		w.Ignore("status of 503") // of the time in which the controller starts anew
+		w.Ignore("status of 503", "net::ERR_") // of the time in which the controller starts anew
 		w.claim(t, there.url, other.dataDir)
 		w.press("More")
 		w.touch(`document.querySelector('a[href="/more/backup"]')`)

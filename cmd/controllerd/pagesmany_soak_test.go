@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,9 +71,21 @@ func watched(tab *uitest.Tab, do func()) flow {
 	return uitest.Eval[flow](tab, `(window.flow.end(), window.flow)`)
 }
 
+// work takes a page some milliseconds, always the same.
+const work = `(() => { const began = performance.now(); let x = 0; for (let i = 0; i < 2e6; i++) x += Math.sqrt(i % 1000); return x > 0 ? performance.now() - began : 0; })()`
+
+// spent tells how long that took, a few times.
+func spent(tab *uitest.Tab) (took []float64) {
+	for range 9 {
+		took = append(took, uitest.Eval[float64](tab, work))
+	}
+	slices.Sort(took)
+	return took
+}
+
 // TestSoakAThousandLightsOnASlowPhone opens the pages of a building of a thousand lights on a phone with a slow processor and a slow
 // network, and moves them with a finger while halls are dimmed, two in a second; then all lights of the building change at once. What
-// other programs on the machine do to that evens out in more turns.
+// other programs on the machine do to that evens out in more turns; what is left is told by work that is always the same, and allowed for.
 func TestSoakAThousandLightsOnASlowPhone(t *testing.T) {
 	h := newHouse(t, manySite())
 	h.login(account.RoleAPIService)
@@ -82,27 +95,27 @@ func TestSoakAThousandLightsOnASlowPhone(t *testing.T) {
 
 	// First paint, with nothing kept.
 	tab := browser.Tab(t, look)
+	alone := spent(tab)[0] // without others, and at full speed
+	// busy is how many times as long everything takes as it would on the slow phone alone.
+	busy := func() float64 { return max(1, spent(tab)[4]/(slowProcessor*alone)) }
 	first := func(what, until string) {
 		t.Helper()
-		best, there := 1e9, 0.0
-		for range turns {
+		for turn := range turns {
 			tab.Cold()
 			tab.Slow(slowProcessor, slowAnswer, slowBits)
 			tab.Go(h.url + "/")
 			tab.Wait(until)
 			whole := uitest.Eval[float64](tab, "performance.now()")
+			late := busy()
 			paint := uitest.Eval[float64](tab, `performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 1e9`)
 			tab.Slow(1, 0, -8)
-			t.Logf("%s: first paint after %.0f ms, all of it after %.0f ms at most", what, paint, whole)
-			if paint < best {
-				best, there = paint, whole
+			t.Logf("%s: first paint after %.0f ms, all of it after %.0f ms at most; the machine takes %.1f times as long", what, paint, whole, late)
+			switch {
+			case paint <= 2500: // the network is as slow as it is, whoever is busy
+				return
+			case turn == turns-1:
+				t.Errorf("%s: the first paint after %.0f ms, at most 2.5 s", what, paint)
 			}
-			if best <= 2500 {
-				break
-			}
-		}
-		if best > 2500 || there == 0 {
-			t.Errorf("%s: the first paint after %.0f ms, at most 2.5 s", what, best)
 		}
 	}
 	first("log-in", `document.querySelector("input[name=password]")`)
@@ -122,21 +135,19 @@ func TestSoakAThousandLightsOnASlowPhone(t *testing.T) {
 
 	moved := func(what string, most float64, do func()) {
 		t.Helper()
-		best := flow{Longest: 1e9}
-		for range turns {
+		for turn := range turns {
 			tab.Slow(slowProcessor, slowAnswer, slowBits)
+			before := busy()
 			f := watched(tab, do)
+			late := (before + busy()) / 2
 			tab.Slow(1, 0, -8)
-			t.Logf("%s: %v", what, f)
-			if f.Longest < best.Longest {
-				best = f
+			t.Logf("%s: %v; the machine takes %.1f times as long", what, f, late)
+			switch {
+			case f.Longest <= most*late:
+				return
+			case turn == turns-1:
+				t.Errorf("%s: %v; no task may take more than %.0f ms", what, f, most)
 			}
-			if best.Longest <= most {
-				break
-			}
-		}
-		if best.Longest > most {
-			t.Errorf("%s: %v; no task may take more than %.0f ms", what, best, most)
 		}
 	}
 	const still = 200 // ms, at which a finger feels that a page sticks
@@ -158,9 +169,12 @@ func TestSoakAThousandLightsOnASlowPhone(t *testing.T) {
 	tab.Go(h.url + "/devices")
 	tab.Wait(`document.querySelectorAll("details.fold").length === 20`)
 	moved("list, folded", still, swipes)
+	r := uitest.Eval[[]float64](tab, `(() => { const s = document.querySelectorAll("details.fold summary")[2]; s.scrollIntoView({block: "center"}); const r = s.getBoundingClientRect();
+		return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
 	moved("list, a hall unfolded and folded", still, func() {
 		for range 2 {
-			tab.Press("Hall 03 50 devices")
+			tab.Touch(uitest.Point{X: r[0], Y: r[1]})
+			time.Sleep(time.Second)
 		}
 	})
 	uitest.Eval[bool](tab, `(document.querySelectorAll("details.fold").forEach((d) => { d.open = true; }), true)`)

@@ -176,12 +176,13 @@ function stampOf(item, ink, r, sharp) {
   const had = stamps.get(key);
   if (had) return had;
   const stamp = document.createElement('canvas');
-  stamp.width = stamp.height = Math.ceil(4.4 * r * sharp);
+  const half = l.motion ? 2.2 * r : r + 5; // nothing is drawn further away
+  stamp.width = stamp.height = Math.ceil(2 * half * sharp);
   const ctx = stamp.getContext('2d');
   ctx.scale(sharp, sharp);
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';
-  drawn[item.kind](ctx, ink, l, 2.2 * r, 2.2 * r, r);
+  drawn[item.kind](ctx, ink, l, half, half, r);
   stamps.set(key, stamp);
   return stamp;
 }
@@ -211,8 +212,9 @@ export function draw(canvas, items, view, pic, box, ink, chosen) {
       if (rooms) room(ctx, ink, item, at.x, at.y, r);
       else {
         const stamp = stampOf(item, ink, r, sharp);
-        const on = (/** @type {number} */ v) => Math.round((v - 2.2 * r) * sharp) / sharp; // whole pixels: copied, not drawn
-        ctx.drawImage(stamp, on(at.x), on(at.y), stamp.width / sharp, stamp.height / sharp);
+        const wide = stamp.width / sharp;
+        const on = (/** @type {number} */ v) => Math.round((v - wide / 2) * sharp) / sharp; // whole pixels: copied, not drawn
+        ctx.drawImage(stamp, on(at.x), on(at.y), wide, wide);
       }
     }
   ctx.globalAlpha = 1;

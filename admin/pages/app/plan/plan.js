@@ -8,7 +8,7 @@ import { Icon } from '../../ui/icons.js';
 import { house, server, may } from '../house.js';
 import { ClusterLights, ClusterShades, NodeCard, ShadeOne } from '../cards.js';
 import { Board } from './board.js';
-import { keyOf, lookOf, membersOf, spotOf, thingOf } from './things.js';
+import { keyOf, keysIn, lookOf, membersOf, spotOf, thingOf } from './things.js';
 
 /** @import { Floor } from '../../records' */
 
@@ -46,10 +46,9 @@ function Thing({ of, chosen, onChoose, look = lookOf }) {
 // Room is a room in the list; what is in it is drawn when it is opened.
 function Room({ id, chosen, onChoose }) {
   const [open, setOpen] = useState(false);
-  const keys = membersOf(id),
-    name = house.clusters.get(id).value?.name;
+  const name = house.clusters.get(id).value?.name;
   if (!name) return null;
-  const silent = keys.filter((k) => lookOf(spotOf(k))?.off).length;
+  const silent = keysIn(id).filter((k) => thingOf(spotOf(k)).record?.online === false).length;
   return html`
     <details open=${open} onToggle=${(e) => setOpen(e.currentTarget.open)}>
       <summary>
@@ -59,7 +58,7 @@ function Room({ id, chosen, onChoose }) {
       </summary>
       ${open && html`
         <ul class="tray">
-          ${['c' + id, ...keys].map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen} onChoose=${onChoose} />`)}
+          ${['c' + id, ...membersOf(id)].map((k) => html`<${Thing} key=${k} of=${k} chosen=${k === chosen} onChoose=${onChoose} />`)}
         </ul>`}
     </details>`;
 }
@@ -88,7 +87,7 @@ export default function PlanPage() {
   const ruleID = address.value.query.get('rule');
   const [told, setTold] = useState(null); // what the rule that is looked at would do
   const would = told?.of === ruleID ? told : null;
-  const isFor = (f) => would?.keys.some((k) => f.clusters.some((id) => membersOf(id).includes(k)));
+  const isFor = (f) => would?.keys.some((k) => f.clusters.some((id) => keysIn(id).includes(k)));
   const at = floors.find((f) => f.name === asked) || floors.find((f) => f.plan && isFor(f)) || floors.find((f) => f.plan) || floors[0];
   const [floor, setFloor] = useState(/** @type {Floor} */ (null));
   const [wrong, setWrong] = useState(null);
@@ -196,7 +195,7 @@ export default function PlanPage() {
     .map((id) => house.clusters.get(id).value)
     .filter(Boolean)
     .sort(byName);
-  const within = new Set(at.clusters.flatMap((id) => membersOf(id)));
+  const within = new Set(at.clusters.flatMap(keysIn));
   const loose = (plan?.spots || []).filter((s) => !s.cluster && !within.has(keyOf(s))).map(keyOf);
   return html`
     <${Page} wide title=${name} back=${back} sub=${plan ? t('floor.sub', { n: plan.spots.length }) : undefined}>

@@ -52,15 +52,18 @@ export function lookOf(s) {
   };
 }
 
-// membersOf are the keys of what is in a room, by name.
+// keysIn are the keys of what is in a room.
 /** @type {(id: number) => string[]} */
-export function membersOf(id) {
+export function keysIn(id) {
   const c = house.clusters.get(id).value;
-  if (!c) return [];
-  const nodes = c.nodes.map((n) => ({ key: 'n' + n, name: house.nodes.peek(n)?.name })),
-    shades = c.shades.map((s) => ({ key: 's' + s, name: house.shades.peek(s)?.name }));
-  return [...nodes, ...shades]
+  return c ? [...c.nodes.map((n) => 'n' + n), ...c.shades.map((s) => 's' + s)] : [];
+}
+
+// membersOf are the same, by name.
+/** @type {(id: number) => string[]} */
+export const membersOf = (id) =>
+  keysIn(id)
+    .map((key) => ({ key, name: house[key[0] === 'n' ? 'nodes' : 'shades'].peek(+key.slice(1))?.name }))
     .filter((m) => m.name)
     .sort(byName)
     .map((m) => m.key);
-}
