@@ -53,10 +53,12 @@ func pick(tab *uitest.Tab, selector, value string) {
 // claim makes the first user of a controller.
 func (p *phone) claim(t *testing.T, address, dataDir string) {
 	t.Helper()
-	code, err := os.ReadFile(filepath.Join(dataDir, api.ClaimFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	var code []byte
+	waitFor(t, uitest.Patience, "the claim code of a controller that has just started", func() (there bool) {
+		var err error
+		code, err = os.ReadFile(filepath.Join(dataDir, api.ClaimFile))
+		return err == nil && len(code) > 0
+	})
 	p.Go(address)
 	p.fill("input[name=code]", strings.TrimSpace(string(code)))
 	p.fill("input[name=password]", housePassword)

@@ -29,7 +29,9 @@ export function JobBar({ jobs, onCancel }) {
           <details>
             <summary>
               <${Icon} name="right" />
-              <span class="grow">${t('jobs.n', { n: jobs.length })} <span class="sub">${jobs.map((j) => j.title).join(', ')}</span></span>
+              <span class="grow">
+                ${t('jobs.n', { n: jobs.length })} <span class="sub">${jobs.map((j) => j.title).join(', ')}</span>
+              </span>
             </summary>
             <div class="jobs">${list}</div>
           </details>`
