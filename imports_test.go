@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	// what operators type, and what it and the door /api/v1 do alike: programs, as those
 	// in cmd are, they see what they wire together
 	"admin/console": {"appliance/control", "shelf/account", "admin/operations", "admin/api", "shelf/cli", "cloud/link", "tools/conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
-		"drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
+		"drivers/modbus", "site/backup", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 	"admin/operations": {"appliance/control", "admin/api", "drivers", "drivers/dmx", "drivers/line", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 
 	// clients of other controllers

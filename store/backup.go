@@ -15,8 +15,8 @@ import (
 
 // BackupOptions of one backup.
 type BackupOptions struct {
-	Overwrite  bool    // replace a file that is there
-	Passphrase *string // encrypt with it; nil: do not
+	Overwrite bool        // replace a file that is there
+	Seal      backup.Seal // encrypt it so; the zero Seal: do not
 }
 
 // Backup writes everything (site, IDs, users, keys, secrets, last state, ledger, installers' profiles, an own
@@ -44,7 +44,7 @@ func (s *Store) backup(ctx context.Context, file string, opts BackupOptions) err
 		return err
 	}
 	defer out.discard()
-	if err := s.pack(ctx, out, opts.Passphrase); err != nil {
+	if err := s.pack(ctx, out, opts.Seal); err != nil {
 		return err
 	}
 	return out.become(file, opts.Overwrite)
@@ -52,11 +52,11 @@ func (s *Store) backup(ctx context.Context, file string, opts BackupOptions) err
 
 // BackupTo writes what [Store.Backup] does to a stream. Nothing is written before
 // the copy is complete; until it is, it lies in the data directory without a name.
-func (s *Store) BackupTo(ctx context.Context, w io.Writer, passphrase *string) error {
+func (s *Store) BackupTo(ctx context.Context, w io.Writer, seal backup.Seal) error {
 	out, err := newAnonymous(filepath.Join(filepath.Dir(s.path), "backup"))
 	if err == nil {
 		defer out.discard()
-		if err = s.pack(ctx, out, passphrase); err == nil {
+		if err = s.pack(ctx, out, seal); err == nil {
 			err = sendAll(w, out.File)
 		}
 	}
@@ -67,7 +67,7 @@ func (s *Store) BackupTo(ctx context.Context, w io.Writer, passphrase *string) e
 }
 
 // pack writes a whole backup.
-func (s *Store) pack(ctx context.Context, w io.Writer, passphrase *string) error {
+func (s *Store) pack(ctx context.Context, w io.Writer, seal backup.Seal) error {
 	image, err := newAnonymous(filepath.Join(filepath.Dir(s.path), "backup"))
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *Store) pack(ctx context.Context, w io.Writer, passphrase *string) error
 	if _, err := image.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return backup.Write(w, passphrase, s.now(), image, size, files)
+	return backup.Write(w, seal, s.now(), image, size, files)
 }
 
 // image copies the database page by page as it is at one moment. (VACUUM INTO would need a name for the copy,

@@ -25,11 +25,11 @@ func TestBackupToAStreamCanBeRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := s.BackupTo(t.Context(), &out, nil); err != nil {
+	if err := s.BackupTo(t.Context(), &out, backup.Seal{}); err != nil {
 		t.Fatal(err)
 	}
 	full := errors.New("no room")
-	if err := s.BackupTo(t.Context(), writeTo(func([]byte) (int, error) { return 0, full }), nil); !errors.Is(err, full) {
+	if err := s.BackupTo(t.Context(), writeTo(func([]byte) (int, error) { return 0, full }), backup.Seal{}); !errors.Is(err, full) {
 		t.Errorf("a stream that takes nothing: %v, want %v", err, full)
 	}
 	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {

@@ -29,7 +29,7 @@ func packed(t *testing.T, database string) string {
 	}
 	copy(data[18:20], []byte{1, 1}) // without a log
 	var out bytes.Buffer
-	if err := backup.Write(&out, nil, morning, bytes.NewReader(data), int64(len(data)), nil); err != nil {
+	if err := backup.Write(&out, backup.Seal{}, morning, bytes.NewReader(data), int64(len(data)), nil); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "packed")
@@ -57,7 +57,7 @@ func TestEncryptedBackupWithProfilesAndCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	file, phrase := filepath.Join(t.TempDir(), "house.age"), new("correct horse")
-	if err := s.Backup(t.Context(), file, BackupOptions{Passphrase: phrase}); err != nil {
+	if err := s.Backup(t.Context(), file, BackupOptions{Seal: backup.Seal{Passphrase: phrase}}); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(file); err != nil || !backup.Encrypted(data) {

@@ -27,6 +27,7 @@ import (
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/account/bearer"
 	"svc.internal/controller/shelf/web"
+	"svc.internal/controller/site/backup"
 	"svc.internal/controller/store"
 )
 
@@ -132,7 +133,9 @@ func newHouse(t *testing.T) *house {
 // backups are written only; the program is tried with the others.
 type backups struct{ db *store.Store }
 
-func (b backups) Write(ctx context.Context, to io.Writer) error { return b.db.BackupTo(ctx, to, nil) }
+func (b backups) Write(ctx context.Context, to io.Writer) error {
+	return b.db.BackupTo(ctx, to, backup.Seal{})
+}
 
 func (b backups) Drill(context.Context, []byte, *string) (api.Drilled, error) {
 	return api.Drilled{}, errors.New("not in this house")

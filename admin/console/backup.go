@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"svc.internal/controller/shelf/cli"
+	"svc.internal/controller/site/backup"
 	"svc.internal/controller/store"
 )
 
@@ -20,15 +21,20 @@ func newBackup(a *App) *cobra.Command {
 		Short: "Write everything to one file, while the daemon runs or not",
 		Long: `Write site, IDs, users, keys, secrets, last state, ledger, own profiles and an own certificate
 to one consistent file, with a checksum, that can be restored on blank hardware. The file holds secrets:
-keep it safe, or encrypt it with --passphrase-file (in the format of age: name it FILE.age).
-With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
+keep it safe, or encrypt it with --passphrase-file, or with --to for whoever has the secret key (in the
+format of age: name it FILE.age). With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
 		Args: cli.Args(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, files []string) (err error) {
-			if opts.Passphrase, err = passphraseFrom(c, phrase); err != nil {
+			if opts.Seal.Passphrase, err = passphraseFrom(c, phrase); err != nil {
 				return err
 			}
+			if c.Flags().Changed("to") {
+				if err := backup.CheckKey(opts.Seal.Key); err != nil {
+					return cli.Usage(fmt.Errorf("--to: %w", err))
+				}
+			}
 			if files[0] == "-" {
-				return a.backupOut(c, opts.Passphrase)
+				return a.backupOut(c, opts.Seal)
 			}
 			return a.withStore(c.Context(), func(s *store.Store) error {
 				err := s.Backup(c.Context(), files[0], opts)
@@ -44,12 +50,36 @@ With - for FILE it goes to standard output, to be sent elsewhere by a pipe.`,
 		},
 	}
 	c.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace a file that is there")
+	c.Flags().StringVar(&opts.Seal.Key, "to", "", "encrypt it to this public `key`, such as one of \"controllerd backup key\"")
 	passphraseFlag(c, &phrase)
+	c.MarkFlagsMutuallyExclusive("to", "passphrase-file")
+	c.AddCommand(newBackupKey())
 	return c
 }
 
+func newBackupKey() *cobra.Command {
+	return &cobra.Command{
+		Use:   "key",
+		Short: "Make a pair of keys for backups; nothing is kept of it here",
+		Long: `Make a pair of keys, as age-keygen does, and print it in the same form. Backups are encrypted to the
+public key, which may be known to anybody: give it to the controller (More, Backup in the pages). Only the
+secret key opens them. It is printed this once and kept nowhere, so do this on a machine of your own, not
+on the controller, and keep it in two places that no fire reaches at the same time.`,
+		Example: "  controllerd backup key > owner.key\n  controllerd restore --passphrase-file owner.key site.backup.age",
+		Args:    cli.Args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			public, secret, err := backup.NewKey()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "# public key: %s\n%s\n", public, secret)
+			return err
+		},
+	}
+}
+
 func passphraseFlag(c *cobra.Command, phrase *string) {
-	c.Flags().StringVar(phrase, "passphrase-file", "", "`file` with the passphrase of an encrypted backup; - for standard input")
+	c.Flags().StringVar(phrase, "passphrase-file", "", "`file` with the passphrase or the secret key of an encrypted backup; - for standard input")
 }
 
 // passphraseFrom reads a passphrase; nil if no file is named.
@@ -65,11 +95,11 @@ func passphraseFrom(c *cobra.Command, file string) (*string, error) {
 }
 
 // backupOut writes a backup to standard output, and nothing else.
-func (a *App) backupOut(c *cobra.Command, phrase *string) error {
+func (a *App) backupOut(c *cobra.Command, seal backup.Seal) error {
 	if cli.IsTerminal(c.OutOrStdout()) {
 		return cli.Usage(errors.New("backup -: standard output is a terminal, and a backup is no text; send it to a file or another program"))
 	}
-	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout(), phrase) })
+	return a.withStore(c.Context(), func(s *store.Store) error { return s.BackupTo(c.Context(), c.OutOrStdout(), seal) })
 }
 
 func newRestore(a *App) *cobra.Command {

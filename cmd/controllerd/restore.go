@@ -21,7 +21,9 @@ import (
 // backups are what /api/v1 makes and takes.
 type backups struct{ d *daemon }
 
-func (b backups) Write(ctx context.Context, to io.Writer) error { return b.d.db.BackupTo(ctx, to, nil) }
+func (b backups) Write(ctx context.Context, to io.Writer) error {
+	return b.d.db.BackupTo(ctx, to, backup.Seal{})
+}
 
 func (b backups) Drill(ctx context.Context, file []byte, passphrase *string) (api.Drilled, error) {
 	_, found, err := tried(ctx, file, passphrase)

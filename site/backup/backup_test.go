@@ -17,7 +17,7 @@ func written(t *testing.T, passphrase *string) []byte {
 	var out bytes.Buffer
 	database := strings.Repeat("SQLite", 3000)
 	files := []File{{"profiles/lamp.yaml", []byte("outputs: []\n")}, {"tls/key.pem", []byte("secret")}}
-	if err := Write(&out, passphrase, made, strings.NewReader(database), int64(len(database)), files); err != nil {
+	if err := Write(&out, Seal{Passphrase: passphrase}, made, strings.NewReader(database), int64(len(database)), files); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -92,7 +92,7 @@ func TestPassphrasesThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
-	if err := Write(&bytes.Buffer{}, new(""), made, strings.NewReader(""), 0, nil); !errors.Is(err, ErrEmptyPassphrase) {
+	if err := Write(&bytes.Buffer{}, Seal{Passphrase: new("")}, made, strings.NewReader(""), 0, nil); !errors.Is(err, ErrEmptyPassphrase) {
 		t.Errorf("writing with an empty passphrase: %v", err)
 	}
 }
@@ -100,10 +100,75 @@ func TestPassphrasesThatDoNotFit(t *testing.T) {
 func TestNothingElseMayBeWritten(t *testing.T) {
 	for _, name := range []string{"profiles/../../etc/passwd", "/etc/passwd", "controller.db", "profiles/", "profiles/.hidden", "other/x", "tls/a/b"} {
 		var out bytes.Buffer
-		if err := Write(&out, nil, made, strings.NewReader("x"), 1, []File{{name, nil}}); err != nil {
+		if err := Write(&out, Seal{}, made, strings.NewReader("x"), 1, []File{{name, nil}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Read(t.Context(), &out, nil); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestWhatIsEncryptedToAKeyIsOpenedByItsSecretAlone(t *testing.T) {
+	public, secret, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Write(&out, Seal{Key: public}, made, strings.NewReader("SQLite"), 6, nil); err != nil {
+		t.Fatal(err)
+	}
+	data, phrased := out.Bytes(), written(t, new("correct horse"))
+	if !Encrypted(data) || bytes.Contains(data, []byte("SQLite")) {
+		t.Error("it is not encrypted")
+	}
+	damaged := bytes.Clone(data)
+	damaged[len(damaged)-1] ^= 1
+	file := "# created: 2026-11-27T00:00:00Z\n# public key: " + public + "\n" + secret + "\n"
+	for _, c := range []struct {
+		name string
+		data []byte
+		with *string
+		want error
+	}{
+		{"its secret key", data, &secret, nil},
+		{"the file of age-keygen", data, &file, nil},
+		{"in small letters, with space about it", data, new(" " + strings.ToLower(secret) + "\r\n"), nil},
+		{"another key", data, &other, ErrWrongKey},
+		{"a key with a slip", data, new(secret[:20] + "Q" + secret[21:]), ErrBadKey},
+		{"half a key", data, new(secret[:30]), ErrBadKey},
+		{"the public key", data, &public, ErrKeyNeeded},
+		{"a passphrase", data, new("correct horse"), ErrKeyNeeded},
+		{"nothing", data, nil, ErrKeyNeeded},
+		{"a key for a passphrase", phrased, &secret, ErrPassphraseNeeded},
+		{"damaged", damaged, &secret, ErrDamaged},
+	} {
+		_, err := Open(t.Context(), c.data, c.with)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+		if err != nil && c.with != nil && strings.Contains(strings.ToUpper(err.Error()), strings.ToUpper(strings.TrimSpace(*c.with))[:13]) {
+			t.Errorf("%s: %v repeats what was given", c.name, err)
+		}
+	}
+}
+
+func TestPublicKeysThatAreNone(t *testing.T) {
+	public, secret, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckKey(public); err != nil {
+		t.Error(err)
+	}
+	for name, key := range map[string]string{
+		"a secret one": secret, "half of one": public[:30], "with a slip": public[:20] + "b" + public[21:], "none": "", "two": public + "," + public, "of another kind": "age1pq1qqqq",
+	} {
+		if err := CheckKey(key); err == nil || len(key) > 20 && strings.Contains(err.Error(), key) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

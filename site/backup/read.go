@@ -31,6 +31,11 @@ var (
 	ErrEncrypted     = errors.New("the backup is encrypted; its passphrase is needed")
 	ErrNotEncrypted  = errors.New("the backup is not encrypted, but a passphrase was given: is it the right file?")
 	ErrWrongPassword = errors.New("the passphrase is wrong, or the backup is damaged")
+
+	ErrKeyNeeded        = errors.New("the backup is encrypted to a public key; the secret key that belongs to it is needed (AGE-SECRET-KEY-1…)")
+	ErrPassphraseNeeded = errors.New("the backup is encrypted with a passphrase, but a secret key was given")
+	ErrWrongKey         = errors.New("the secret key does not belong to this backup, or the backup is damaged")
+	ErrBadKey           = errors.New("this is no secret key: a letter of it is wrong, or a part was left out")
 )
 
 var bounds = intake.Limit{What: "the backup", Bytes: Most, Advice: "is it the file of a controller?"}
@@ -57,9 +62,11 @@ func Read(ctx context.Context, r io.Reader, passphrase *string) (Archive, error)
 }
 
 // Open takes the bytes of a backup apart, whole or not at all. A passphrase is for one that
-// is encrypted, nil for one that is not.
+// is encrypted, nil for one that is not; for one that is encrypted to a key it is the secret key.
 func Open(ctx context.Context, data []byte, passphrase *string) (Archive, error) {
 	switch {
+	case Encrypted(data) && passphrase == nil && sealedToKey(data):
+		return Archive{}, ErrKeyNeeded
 	case Encrypted(data) && passphrase == nil:
 		return Archive{}, ErrEncrypted
 	case Encrypted(data):
@@ -74,15 +81,14 @@ func Open(ctx context.Context, data []byte, passphrase *string) (Archive, error)
 }
 
 func opened(ctx context.Context, data []byte, passphrase string) ([]byte, error) {
-	if passphrase == "" {
-		return nil, ErrEmptyPassphrase
-	}
-	by, err := age.NewScryptIdentity(passphrase)
+	by, err := opener(data, passphrase)
 	if err != nil {
-		return nil, fmt.Errorf("decrypt: %w", err)
+		return nil, err
 	}
-	by.SetMaxWorkFactor(workFactor) // a forged one could ask for all memory
 	plain, err := age.Decrypt(bytes.NewReader(data), by)
+	if err != nil && sealedToKey(data) {
+		return nil, fmt.Errorf("%w (%v)", ErrWrongKey, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (%v)", ErrWrongPassword, err)
 	}

@@ -29,19 +29,39 @@ var ErrEmptyPassphrase = errors.New("the passphrase is empty")
 // board can give once.
 const workFactor = 15
 
-// Write writes a backup. A passphrase encrypts it, nil does not.
-func Write(w io.Writer, passphrase *string, made time.Time, database io.Reader, size int64, files []File) error {
-	if passphrase == nil {
-		return write(w, made, database, size, files)
+// Seal says for whom a backup is encrypted. The zero Seal leaves it open.
+type Seal struct {
+	Passphrase *string // for whoever knows it; never empty
+	Key        string  // for whoever has the secret key to this public one, see [NewKey]; alone
+}
+
+// recipient is nil for the zero Seal.
+func (s Seal) recipient() (age.Recipient, error) {
+	switch {
+	case s.Key != "":
+		return publicKey(s.Key)
+	case s.Passphrase == nil:
+		return nil, nil
+	case *s.Passphrase == "":
+		return nil, ErrEmptyPassphrase
 	}
-	if *passphrase == "" {
-		return ErrEmptyPassphrase
-	}
-	to, err := age.NewScryptRecipient(*passphrase)
+	to, err := age.NewScryptRecipient(*s.Passphrase)
 	if err != nil {
-		return fmt.Errorf("encrypt: %w", err)
+		return nil, fmt.Errorf("encrypt: %w", err)
 	}
 	to.SetWorkFactor(workFactor)
+	return to, nil
+}
+
+// Write writes a backup.
+func Write(w io.Writer, seal Seal, made time.Time, database io.Reader, size int64, files []File) error {
+	to, err := seal.recipient()
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return write(w, made, database, size, files)
+	}
 	sealed, err := age.Encrypt(w, to)
 	if err != nil {
 		return fmt.Errorf("encrypt: %w", err)
