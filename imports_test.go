@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"shelf/intake":         nil,
 	"shelf/picture":        nil,
 	"site/backup":          {"shelf/intake"},
+	"site/offsite":         {"shelf/trust"},
 	"shelf/account":        nil,
 	"shelf/account/bearer": {"shelf/account", "shelf/web"},
 	"shelf/apidocs":        {"shelf/web"},
