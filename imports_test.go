@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"drivers/profile":      {"site/schema"},
 
 	// living floor: doors; they never import each other
-	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "shelf/memory", "site/migration", "shelf/picture", "shelf/web"},
+	"admin/api":   {"appliance/control", "shelf/account", "shelf/account/bearer", "shelf/memory", "site/backup", "site/migration", "shelf/picture", "shelf/web"},
 	"publicapi":   {"shelf/account", "shelf/account/bearer", "shelf/apidocs", "shelf/web"},
 	"admin/pages": {"shelf/ui"},
 	"automation":  {"cloud/wire"},
@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	// in cmd are, they see what they wire together
 	"admin/console": {"appliance/control", "shelf/account", "admin/operations", "admin/api", "shelf/cli", "cloud/link", "tools/conformance", "drivers", "drivers/dali", "drivers/dmx", "drivers/line",
 		"drivers/modbus", "site/backup", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
-	"admin/operations": {"appliance/control", "admin/api", "drivers", "drivers/dmx", "drivers/line", "drivers/modbus", "site/migration", "site/migration/reader", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
+	"admin/operations": {"appliance/control", "admin/api", "drivers", "drivers/dmx", "drivers/line", "drivers/modbus", "site/backup", "site/migration", "site/migration/reader", "site/offsite", "site/recording", "site/schema", "site/sitefile", "store", "shelf/trust"},
 
 	// clients of other controllers
 	"tools/conformance":         nil,

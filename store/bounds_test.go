@@ -266,7 +266,7 @@ func TestOnceANight(t *testing.T) {
 		{48*time.Hour - 1, 12, false}, {48 * time.Hour, 12, true}, {0, 3, false},
 	} {
 		now := night.Add(time.Duration(tc.hour-3) * time.Hour)
-		if dueByNight(now.Add(-tc.age), now) != tc.due {
+		if DueByNight(now.Add(-tc.age), now) != tc.due {
 			t.Errorf("after %v, at %d o'clock: due %v", tc.age, tc.hour, !tc.due)
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 			last = at
 		}
 	}
-	if !dueByNight(last, now) {
+	if !DueByNight(last, now) {
 		return "", nil
 	}
 	file, err := s.backupInto(ctx, folder, nightlyPrefix, nightlyLayout)
@@ -43,8 +43,8 @@ func (s *Store) Nightly(ctx context.Context, folder string) (string, error) {
 	return file, nil
 }
 
-// dueByNight reports whether what is done once a night, and was last then, is due.
-func dueByNight(last, now time.Time) bool {
+// DueByNight reports whether what is done once a night, and was last then, is due.
+func DueByNight(last, now time.Time) bool {
 	night, age := now.Local().Hour() == nightlyHour, now.Sub(last)
 	return age >= nightlyLate || night && age >= nightlyAfter
 }

@@ -67,7 +67,7 @@ func (s *Store) Watches(ctx context.Context) (out []Watch, err error) {
 func (s *Store) DueWatches(ctx context.Context) ([]Watch, error) {
 	list, err := s.Watches(ctx)
 	now := s.now()
-	return slices.DeleteFunc(list, func(w Watch) bool { return !dueByNight(w.LookedAt, now) }), err
+	return slices.DeleteFunc(list, func(w Watch) bool { return !DueByNight(w.LookedAt, now) }), err
 }
 
 func watches(ctx context.Context, tx *sql.Tx) ([]Watch, error) {

@@ -34,7 +34,7 @@ type Attention struct {
 // Concern is one thing that needs somebody. It stays until it is over; who puts it aside has seen it.
 type Concern struct {
 	Key     string         `json:"key" doc:"Names it, for as long as it is not over."`
-	Kind    string         `json:"kind" enum:"bus-silent,bus-fault,device-silent,device-trouble,entry" doc:"bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs."`
+	Kind    string         `json:"kind" enum:"bus-silent,bus-fault,device-silent,device-trouble,entry,backup-overdue" doc:"bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days."`
 	Bus     string         `json:"bus,omitempty"`
 	Network bool           `json:"network,omitempty" doc:"The bus is reached by the network."`
 	Device  string         `json:"device,omitempty" doc:"In the words of the driver."`
@@ -58,9 +58,9 @@ type Asides interface {
 	EndAside(ctx context.Context, key string) error
 }
 
-// concernsOf are what is wrong, and inOrder tells of a key that what it is about is there and in order, or is gone: of what
+// concernsOf are what is wrong, with what is besides the buses, and inOrder tells of a key that what it is about is there and in order, or is gone: of what
 // nobody has asked yet neither is known.
-func concernsOf(s *appliance.Snapshot) (list []Concern, inOrder func(key string) bool) {
+func concernsOf(s *appliance.Snapshot, besides ...Concern) (list []Concern, inOrder func(key string) bool) {
 	unknown := map[string]bool{}
 	var devices []Concern
 	for _, b := range s.Buses {
@@ -129,7 +129,7 @@ func concernsOf(s *appliance.Snapshot) (list []Concern, inOrder func(key string)
 		list = append(list, Concern{Key: "entry " + f.Where, Kind: "entry", What: f.Where + ": " + f.What})
 	}
 	slices.SortStableFunc(devices, func(a, b Concern) int { return cmp.Or(cmp.Compare(a.Bus, b.Bus), cmp.Compare(b.Kind, a.Kind)) })
-	list = append(list, devices...)
+	list = append(append(list, besides...), devices...)
 	there := map[string]bool{}
 	for _, c := range list {
 		there[c.Key] = true
@@ -180,8 +180,8 @@ func newDesk() *desk {
 }
 
 // look takes over how the building is, and tells which of what was put aside is over.
-func (d *desk) look(s *appliance.Snapshot, now time.Time) (over []string) {
-	list, inOrder := concernsOf(s)
+func (d *desk) look(s *appliance.Snapshot, now time.Time, besides ...Concern) (over []string) {
+	list, inOrder := concernsOf(s, besides...)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	seen := make(map[string]time.Time, len(list))
@@ -274,7 +274,8 @@ func (a *API) attend(ctx context.Context) {
 	tick := time.NewTicker(lookAfter)
 	defer tick.Stop()
 	for {
-		for _, key := range a.desk.look(a.Core.Snapshot(), time.Now()) {
+		now := time.Now()
+		for _, key := range a.desk.look(a.Core.Snapshot(), now, overdueCopies(a.Backups.Overdue(now))...) {
 			if err := a.Auditor.EndAside(ctx, key); err != nil {
 				a.Log.Error("it is over, and that is not kept", "what", key, "why", err)
 			}

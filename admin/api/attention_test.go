@@ -137,3 +137,30 @@ func TestWhatIsPutAsideComesBackWhenItHappensAnew(t *testing.T) {
 		t.Errorf("of a bus that is gone was forgotten %v", over)
 	}
 }
+
+// Copies of backups that do not leave the box are told of, put aside, and over with the next one.
+func TestBackupsThatStayInTheBoxAreTold(t *testing.T) {
+	s, _ := annex()
+	d, at := newDesk(), time.Date(2026, 3, 4, 7, 0, 0, 0, time.UTC)
+	late := overdueCopies([]OffsiteOverdue{{To: "server", Since: at.AddDate(0, 0, -4)}})
+	looks := func(long time.Duration, besides ...Concern) (over []string) {
+		for end := at.Add(long); at.Before(end); at = at.Add(time.Second) {
+			over = append(over, d.look(s, at, besides...)...)
+		}
+		return over
+	}
+	looks(15*time.Second, late...)
+	got := d.now.Load().attention
+	if len(got.Concerns) != 1 || got.Concerns[0].Kind != "backup-overdue" || got.Concerns[0].Key != "offsite server" || !got.Concerns[0].Since.Equal(late[0].Since.UTC()) {
+		t.Fatalf("is told %+v", got)
+	}
+	if c, there := d.put("offsite server", &appliance.Aside{By: "caretaker", At: at}); !there || c.Aside == nil {
+		t.Error("it cannot be put aside")
+	}
+	if over := looks(overFor, late...); len(over) != 0 {
+		t.Errorf("over: %v", over)
+	}
+	if over := looks(2 * overFor); len(over) != 1 || len(d.now.Load().attention.Concerns) != 0 {
+		t.Errorf("after a copy: over %v, and is told %+v", over, d.now.Load().attention)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/memory"
 	"svc.internal/controller/shelf/web"
+	"svc.internal/controller/site/backup"
 )
 
 // Backups makes the one file that a controller can be restored from, and takes it.
@@ -28,6 +30,7 @@ type Backups interface {
 	Restore(ctx context.Context, file []byte, passphrase *string, by account.Audit) (found Drilled, begin func(), err error)
 	// Nightly tells of those that are made by themselves.
 	Nightly() NightlyBackups
+	Offsite
 }
 
 // NightlyBackups are those that the controller makes by itself.
@@ -57,8 +60,10 @@ const (
 	backupTime = 5 * time.Minute
 	// backupMost is the largest that is taken here: it is unpacked in memory. A building's has a few megabytes.
 	backupMost = 32 << 20
-	// passphraseHeader carries the passphrase of an encrypted backup, as in a URL.
+	// passphraseHeader carries the passphrase or the secret key of an encrypted backup, as in a URL.
 	passphraseHeader = "Backup-Passphrase"
+	// claimHeader carries the claim code beside a backup.
+	claimHeader = "Claim-Code"
 )
 
 // backup sends everything as one file. It holds secrets: users, keys, certificates.
@@ -127,6 +132,49 @@ func (a *API) restoreBackup(c echo.Context) error {
 	})
 }
 
+// restoreUnclaimed is restoreBackup on a controller that nobody has claimed, such as one that takes the place of another: whoever
+// has the code could become its first admin, too.
+func (a *API) restoreUnclaimed(c echo.Context) error {
+	if err := sameOrigin(c.Request()); err != nil {
+		return err
+	}
+	if err := a.knowsClaimCode(c); err != nil {
+		return err
+	}
+	return a.withBackup(c, func(ctx context.Context, data []byte, passphrase *string) error {
+		found, begin, err := a.Backups.Restore(ctx, data, passphrase, account.Audit{Who: "claim code", From: c.RealIP()})
+		if err != nil {
+			return err
+		}
+		if !a.Claim.open() || len(a.Accounts.Users()) > 0 { // somebody was faster
+			return errClaimed
+		}
+		a.Log.Info("a backup is restored by the claim code", "peer", web.Peer(c.Request()).String())
+		defer begin()
+		return answer(c, http.StatusAccepted, found)
+	})
+}
+
+// knowsClaimCode refuses who does not have the code, before anything that they send is read.
+func (a *API) knowsClaimCode(c echo.Context) error {
+	if !a.Claim.open() || len(a.Accounts.Users()) > 0 {
+		return errClaimed
+	}
+	attempt, wait := a.Brake.Begin("claim code", web.Peer(c.Request()))
+	if wait > 0 {
+		return tooMany(wait)
+	}
+	if err := attempt.Delay(c.Request().Context()); err != nil {
+		return err
+	}
+	if !a.Claim.is(c.Request().Header.Get(claimHeader)) {
+		a.Log.Warn("claim failed: wrong code", "peer", web.Peer(c.Request()).String())
+		return errNotTheCode
+	}
+	attempt.Succeeded()
+	return nil
+}
+
 // aloneWithin is how long whoever brings a file waits for another to be through.
 const aloneWithin = 5 * time.Second
 
@@ -175,6 +223,12 @@ func (a *API) unpack(ctx context.Context) (done func(), err error) {
 	}, nil
 }
 
+// private reports whether nobody on the way can read a request: it came over TLS, or through the socket in the data directory.
+func private(r *http.Request) bool {
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return r.TLS != nil || at != nil && at.Network() == "unix"
+}
+
 // withBackup calls do with the backup in the body.
 func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data []byte, passphrase *string) error) error {
 	done, err := a.alone(c.Request().Context())
@@ -192,6 +246,9 @@ func (a *API) withBackup(c echo.Context, do func(ctx context.Context, data []byt
 			return malformed("", "the header "+passphraseHeader+" is not percent-encoded: "+err.Error())
 		}
 		passphrase = &plain
+		if backup.IsSecretKey(plain) && !private(c.Request()) {
+			return refuse(http.StatusForbidden, "a secret key is taken over HTTPS only")
+		}
 	}
 	data, err := web.ReadBody(c, backupMost)
 	if err != nil {

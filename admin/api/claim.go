@@ -125,6 +125,11 @@ type ClaimRequest struct {
 	Browser  bool   `json:"browser,omitempty" doc:"As at login."`
 }
 
+var (
+	errClaimed    = refuse(http.StatusConflict, "this controller has been claimed; log in")
+	errNotTheCode = &refusal{status: http.StatusForbidden, detail: "this is not the claim code", fields: []FieldError{{"/code", "is not the claim code"}}}
+)
+
 // claim makes the first user, and logs them in.
 func (a *API) claim(c echo.Context) error {
 	var in ClaimRequest
@@ -135,7 +140,7 @@ func (a *API) claim(c echo.Context) error {
 		return err
 	}
 	if !a.Claim.open() {
-		return refuse(http.StatusConflict, "this controller has been claimed; log in")
+		return errClaimed
 	}
 	attempt, wait := a.Brake.Begin("claim code", web.Peer(c.Request()))
 	if wait > 0 {
@@ -148,15 +153,15 @@ func (a *API) claim(c echo.Context) error {
 	defer a.accountsMu.Unlock()
 	if !a.Claim.open() { // since a moment ago
 		attempt.Void()
-		return refuse(http.StatusConflict, "this controller has been claimed; log in")
+		return errClaimed
 	}
 	if !a.Claim.is(in.Code) {
 		a.Log.Warn("claim failed: wrong code", "peer", web.Peer(c.Request()).String())
-		return &refusal{status: http.StatusForbidden, detail: "this is not the claim code", fields: []FieldError{{"/code", "is not the claim code"}}}
+		return errNotTheCode
 	}
 	attempt.Succeeded()
 	if len(a.Accounts.Users()) > 0 {
-		return refuse(http.StatusConflict, "this controller has been claimed; log in")
+		return errClaimed
 	}
 	user, err := a.Accounts.AddUser(c.Request().Context(), in.Username, in.Password, account.RoleAdmin)
 	if err != nil {

@@ -102,7 +102,7 @@ func newHouse(t *testing.T) *house {
 	rules := automation.NewRules(h.core, time.Now(), log)
 	door := api.New(api.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: h.past, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
-		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db}, Log: log,
+		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db: db}, Log: log,
 		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: true},
 	})
 	e := web.New(web.Config{Log: log, Errors: api.Errors})
@@ -131,7 +131,10 @@ func newHouse(t *testing.T) *house {
 }
 
 // backups are written only; the program is tried with the others.
-type backups struct{ db *store.Store }
+type backups struct {
+	db *store.Store
+	offsite
+}
 
 func (b backups) Write(ctx context.Context, to io.Writer) error {
 	return b.db.BackupTo(ctx, to, backup.Seal{})
@@ -146,6 +149,19 @@ func (b backups) Restore(context.Context, []byte, *string, account.Audit) (api.D
 }
 
 func (b backups) Nightly() api.NightlyBackups { return api.NightlyBackups{} }
+
+// offsite is nowhere.
+type offsite struct{}
+
+func (offsite) OffsiteNow() api.OffsiteBackups { return api.OffsiteBackups{} }
+
+func (offsite) SetOffsite(context.Context, api.OffsiteEdit) error {
+	return errors.New("not in this house")
+}
+
+func (offsite) TryOffsite() error { return errors.New("not in this house") }
+
+func (offsite) Overdue(time.Time) []api.OffsiteOverdue { return nil }
 
 type testLog struct{ t *testing.T }
 

@@ -42,6 +42,7 @@ func (a *API) routes() []route {
 	return []route{
 		{get, "/claim", anyone, "Whether the controller is still to be claimed", nil, ClaimState{}, ok, a.claimState, nil},
 		{post, "/claim", anyone, "Make the first user with the one-time claim code", ClaimRequest{}, Session{}, ok, a.claim, nil},
+		{post, "/claim/restore", anyone, "Restore a backup, which is the body, to a controller that is still to be claimed, with the one-time claim code in the header Claim-Code; who has an account in the backup logs in then", file("application/octet-stream"), Drilled{}, http.StatusAccepted, a.restoreUnclaimed, nil},
 		{post, "/auth/login", anyone, "Log in", Login{}, Session{}, ok, a.login, nil},
 		{post, "/auth/refresh", anyone, "Replace the tokens of a program", Refresh{}, Session{}, ok, a.refresh, nil},
 		{post, "/auth/logout", anyone, "End a session", Logout{}, nil, none, a.logout, nil},
@@ -125,6 +126,9 @@ func (a *API) routes() []route {
 		{get, "/buses/:bus/services", reader, "What the driver of a bus does for an installer", nil, []Service{}, ok, a.services, nil},
 		{get, "/backup", admin, "Everything as one file; it holds secrets", nil, file("application/octet-stream"), ok, a.backup, nil},
 		{get, "/backup/nightly", admin, "The backups that are made by themselves: when the newest was, and whether the last try failed", nil, NightlyBackups{}, ok, a.nightlyBackups, nil},
+		{get, "/backup/offsite", admin, "The copies of backups that leave the box by themselves, encrypted, and how it stands with them", nil, OffsiteBackups{}, ok, a.offsite, nil},
+		{put, "/backup/offsite", admin, "Say to whose key, and to where, copies of backups leave the box", OffsiteEdit{}, OffsiteBackups{}, ok, a.setOffsite, nil},
+		{post, "/backup/offsite/try", admin, "Begin to make a copy in each place now; GET tells when it is over, and what became of it", nil, OffsiteBackups{}, http.StatusAccepted, a.tryOffsite, nil},
 		{post, "/backup/drill", admin, "Try whether a backup, which is the body, can be restored; nothing is changed", file("application/octet-stream"), Drilled{}, ok, a.drillBackup, nil},
 		{post, "/backup/restore", admin, "Restore a backup, which is the body, in the place of everything; the controller begins anew, and all log in again", file("application/octet-stream"), Drilled{}, http.StatusAccepted, a.restoreBackup, nil},
 

@@ -53,7 +53,7 @@ format of age: name it FILE.age). With - for FILE it goes to standard output, to
 	c.Flags().StringVar(&opts.Seal.Key, "to", "", "encrypt it to this public `key`, such as one of \"controllerd backup key\"")
 	passphraseFlag(c, &phrase)
 	c.MarkFlagsMutuallyExclusive("to", "passphrase-file")
-	c.AddCommand(newBackupKey())
+	c.AddCommand(newBackupKey(), newBackupOffsite(a))
 	return c
 }
 

@@ -280,8 +280,8 @@ export interface Concern {
   device?: string;
   /** Names it, for as long as it is not over. */
   key: string;
-  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs. */
-  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry';
+  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days. */
+  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry' | 'backup-overdue';
   /** The bus is reached by the network. */
   network?: boolean;
   /** Of the device, or of the bus. */
@@ -973,6 +973,76 @@ export interface NodeEdit {
   wholeDevice?: boolean;
 }
 
+export interface OffsiteBackups {
+  /** So many of the newest stay in each place. */
+  keep: number;
+  /** The owner's public key: only its secret key opens copies. Empty: no copies are made. */
+  key: string;
+  /** Copies of this controller are called controller-, this, the time, and .backup.age; empty before anything was set. */
+  series: string;
+  /** null: none are made on a server. */
+  server: OffsiteServer | null;
+  /** null: none are made on a stick. */
+  stick: OffsiteCopies | null;
+  /** Whether the system below mounts sticks. */
+  stickPossible: boolean;
+  /** A copy is being made now. */
+  underWay: boolean;
+}
+
+export interface OffsiteCopies {
+  /** When the last try failed; null: it did not. It is tried again after 10 minutes, and then ever more rarely. */
+  failed: string | null;
+  /** Its name. */
+  file?: string;
+  /** When the newest was made and read back; null: never. */
+  last: string | null;
+  /** What went wrong besides when the newest was made, such as that older ones could not be removed. */
+  note?: string;
+  /** There is no copy of the last three days. */
+  overdue: boolean;
+  /** Its bytes. */
+  size?: number;
+  /** Why it failed. */
+  why?: string;
+}
+
+export interface OffsiteEdit {
+  /** 1 to 400. */
+  keep: number;
+  /** The owner's public key, age1…, of age-keygen, the page or controllerd backup key. The secret key never comes here. */
+  key: string;
+  /** Left out: none. */
+  server?: OffsiteServerEdit | null;
+  stick?: boolean;
+}
+
+export interface OffsiteServer {
+  ca?: string;
+  copies: OffsiteCopies;
+  fingerprint?: string;
+  kind: 'webdav' | 's3';
+  region?: string;
+  url: string;
+  user: string;
+}
+
+export interface OffsiteServerEdit {
+  /** PEM: the authority that signed it, or itself. With neither, the authorities that the system trusts count. */
+  ca?: string;
+  /** SHA-256 of the server's certificate, which then counts whatever signed it. */
+  fingerprint?: string;
+  kind: 'webdav' | 's3';
+  /** Of S3 the secret key. Left out it stays, if kind, address and user do. */
+  password?: string;
+  /** Of S3; us-east-1 if left out. */
+  region?: string;
+  /** https:// and the folder; of S3 https://server/bucket or https://server/bucket/folder. */
+  url: string;
+  /** Of S3 the access key. */
+  user: string;
+}
+
 export interface Override {
   /** When it was set; each rule yields for a time of its own. */
   at: string;
@@ -1491,6 +1561,7 @@ export interface Got {
   '/auth/users': Array<User>;
   [path: `/auth/users/${string}`]: User;
   '/backup/nightly': NightlyBackups;
+  '/backup/offsite': OffsiteBackups;
   '/buses': Array<Bus>;
   [path: `/buses/${string}`]: BusDetail;
   '/certificate': Certificate;

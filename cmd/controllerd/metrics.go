@@ -2,8 +2,11 @@ package main
 
 import (
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"svc.internal/controller/admin/operations"
 )
 
 // keptMetric tells whether the disk takes what is written.
@@ -24,4 +27,29 @@ func buildInfo() prometheus.Collector {
 		Name: "controller_build_info", Help: "Always 1; the labels tell which program this is.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version(), "arch": runtime.GOARCH},
 	}, func() float64 { return 1 })
+}
+
+// offsiteMetrics tell how it stands with the copies of backups outside of the box.
+func offsiteMetrics(o *operations.Offsite) (list []prometheus.Collector) {
+	for _, to := range []string{"stick", "server"} {
+		labels := prometheus.Labels{"to": to}
+		list = append(list, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "controller_offsite_backup_last_timestamp_seconds", Help: "When the newest copy of a backup outside of the box was made; 0: never, or none is wanted.", ConstLabels: labels,
+		}, func() float64 {
+			if at := o.LastCopy(to); !at.IsZero() {
+				return float64(at.Unix())
+			}
+			return 0
+		}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "controller_offsite_backup_overdue", Help: "1 while a copy is wanted and there is none of the last three days.", ConstLabels: labels,
+		}, func() float64 {
+			for _, late := range o.Overdue(time.Now()) {
+				if late.To == to {
+					return 1
+				}
+			}
+			return 0
+		}))
+	}
+	return list
 }

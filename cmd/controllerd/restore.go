@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/site/backup"
@@ -19,7 +20,10 @@ import (
 )
 
 // backups are what /api/v1 makes and takes.
-type backups struct{ d *daemon }
+type backups struct {
+	d *daemon
+	*operations.Offsite
+}
 
 func (b backups) Write(ctx context.Context, to io.Writer) error {
 	return b.d.db.BackupTo(ctx, to, backup.Seal{})

@@ -48,6 +48,7 @@ type serveConfig struct {
 	keyFile      string
 	tokenLife    time.Duration
 	backupDir    string
+	stick        string
 	tunnel       bool
 	system       string
 	updateLocal  bool
@@ -76,6 +77,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.keyFile, "tls-key", "", "key of the own certificate, PEM `file`")
 	f.DurationVar(&cfg.tokenLife, "token-lifetime", time.Hour, "how long an access token lasts, of /svc/api and of /api/v1")
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
+	f.StringVar(&cfg.stick, "backup-stick", "", "`directory` where the system mounts a USB stick for copies of the backups, encrypted; none by default")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
 	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
 	f.StringVar(&cfg.devices, "devices", "", "`directory` in which serial/by-id names the adapters that can be chosen for a bus; default /dev")
@@ -172,6 +174,7 @@ type daemon struct {
 
 	dataDir string
 	nightly nightly
+	offsite *operations.Offsite
 	from    handover
 	ground  ground
 
@@ -222,6 +225,8 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
 	}
+	d.offsite = operations.NewOffsite(ctx, db, cfg.stick, log)
+	registry.MustRegister(offsiteMetrics(d.offsite)...)
 	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
 	if d.admin, err = d.newAdmin(ctx, cfg.tokenLife, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir, cfg.updateLocal), brake, clock); err != nil {
 		return nil, err
@@ -304,6 +309,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.ports.Run(ctx) })
 	g.Go(func() error { return d.past.Run(ctx, d.core.Snapshot) })
 	g.Go(func() error { return d.backupNightly(ctx) })
+	g.Go(func() error { return d.offsite.Run(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: api.Errors})
 	d.admin.Register(here)

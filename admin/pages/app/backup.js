@@ -9,6 +9,7 @@ import { useForm, Summary, Field, Submit } from '../ui/form.js';
 import { FileField } from './filefield.js';
 import { Confirm } from '../ui/dialog.js';
 import { useServer } from './useserver.js';
+import Offsite from './offsite.js';
 import { house, server, session, may } from './house.js';
 
 const counts = [
@@ -124,6 +125,7 @@ export default function Backup() {
               </div>
               <${Nightly} />
             </section>
+            <section class="panel"><h2>${t('offsite')}</h2><p>${t('offsite.text')}</p><${Offsite} /></section>
             <section class="panel"><h2>${t('backup.drill')}</h2><p>${t('backup.drill.text')}</p><${Take} /></section>
           </div>`}
     <//>`;

@@ -43,6 +43,21 @@ export default {
   "claim.code": "Übernahmecode",
   "claim.code.hint": "Auf der Konsole, im Protokoll oder in der Datei claim-code im Datenverzeichnis.",
   "claim.code.missing": "der Übernahmecode fehlt",
+  "claim.instead": "Als neue übernehmen",
+  "claim.restore": "Sicherung einspielen",
+  "claim.restore.again": "Diese Seite neu laden",
+  "claim.restore.begun":
+    "Die Steuerung wird zu der aus der Sicherung vom {at} und beginnt neu; der Übernahmecode gilt nicht mehr. " +
+    "Sie hat die Benutzer der Sicherung: Melden Sie sich mit Namen und Passwort von damals an.",
+  "claim.restore.certificate":
+    "Vielleicht zeigt sie jetzt das Zertifikat des alten Geräts: Dann warnt der Browser noch einmal, " +
+    "und diese Seite muss neu geladen werden.",
+  "claim.restore.file": "Sicherungsdatei",
+  "claim.restore.key": "Geheimer Schlüssel oder Kennwort",
+  "claim.restore.key.hint": "Nur bei einer verschlüsselten. Er wird dafür benutzt und nicht aufbewahrt.",
+  "claim.restore.sub":
+    "Diese Steuerung tritt an die Stelle einer anderen: Gebäude, Benutzer, Schlüssel und Zertifikat kommen aus deren " +
+    "Sicherung. Niemand wird Administrator, der es nicht war.",
   "claim.sub": "Noch kann sich niemand anmelden. Sie werden der erste Administrator.",
   "cluster.empty": "Diese Gruppe hat noch keine Mitglieder.",
   "cluster.gone": "Diese Gruppe gibt es nicht, oder nicht mehr.",

@@ -43,6 +43,20 @@ export default {
   "claim.code": "Claim code",
   "claim.code.hint": "On the console, in the log, or in the file claim-code of its data directory.",
   "claim.code.missing": "the claim code is needed",
+  "claim.instead": "Claim it as a new one",
+  "claim.restore": "Restore a backup",
+  "claim.restore.again": "Load this page again",
+  "claim.restore.begun":
+    "The controller becomes the one of the backup of {at}, and begins anew; the claim code is void. It has the users of the backup: log " +
+    "in with a name and password of then.",
+  "claim.restore.certificate":
+    "It may show the certificate of the old box now: then the browser warns once more, and this page has to be loaded again.",
+  "claim.restore.file": "Backup file",
+  "claim.restore.key": "Secret key or passphrase",
+  "claim.restore.key.hint": "Only of an encrypted one. It is used for this and not kept.",
+  "claim.restore.sub":
+    "This controller takes the place of another: building, users, keys and certificate come from its backup. Nobody " +
+    "becomes administrator who was none.",
   "claim.sub": "Nobody can log in yet. You become its first administrator.",
   "cluster.empty": "This cluster has no members yet.",
   "cluster.gone": "There is no such cluster, or not any more.",

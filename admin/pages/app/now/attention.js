@@ -40,6 +40,8 @@ export function words(c) {
     }
     case 'device-silent':
       return { says: t('now.device', { who, since }), sub: [at, c.trouble].filter(Boolean).join(': ') };
+    case 'backup-overdue':
+      return { says: t(c.key === 'offsite stick' ? 'now.backup.stick' : 'now.backup.server', { since }), sub: t('now.backup.sub') };
     case 'device-trouble':
       return { says: t('now.trouble', { who, what: c.what }), sub: at };
     default:
@@ -76,6 +78,7 @@ function One({ concern: c }) {
           <a class="button" href=${'/buses/' + encodeURIComponent(c.bus)} aria-label=${t('now.diagnosis.of', { bus: c.bus })}>
             ${t('now.diagnosis')}
           </a>`}
+        ${c.kind === 'backup-overdue' && may('administer') && html`<a class="button" href="/more/backup">${t('now.backup')}</a>`}
         ${may('operate') && html`
           <button class="button" disabled=${busy} onClick=${() => put(!c.aside)}
             aria-label=${t(c.aside ? 'now.again.of' : 'now.put.of', { what: w.says })}>

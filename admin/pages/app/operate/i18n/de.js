@@ -344,6 +344,58 @@ export default {
   "monitor.waits": "Warte auf ein Telegramm …",
   "note.hint": "Was der Nächste wissen soll: wo es hängt, welche Sicherung, was seltsam ist",
   "note.of": "Notiz zu {name}",
+  "offsite": "Außerhalb des Geräts",
+  "offsite.access": "Zugriffsschlüssel",
+  "offsite.begin": "Einrichten",
+  "offsite.ca": "Zertifikat (PEM)",
+  "offsite.every": {
+    "one": "Jede Nacht; die neueste bleibt. Ihre Namen beginnen mit controller-{series}.",
+    "other": "Jede Nacht; die neuesten {n} bleiben. Ihre Namen beginnen mit controller-{series}."
+  },
+  "offsite.failed": "Der letzte Versuch misslang, {at}.",
+  "offsite.keep": "Wie viele bleiben",
+  "offsite.key": "Öffentlicher Schlüssel des Eigentümers",
+  "offsite.key.cannot":
+    "Dieser Browser kann keine Schlüssel erzeugen. Nehmen Sie age-keygen, oder an einem Rechner: controllerd backup " +
+    "key",
+  "offsite.key.file":
+    "Geheimer Schlüssel für die Sicherungen einer Steuerung. Wer ihn hat, kann sie lesen; ohne ihn kann es niemand.",
+  "offsite.key.hint": "Beginnt mit age1. Damit wird verschlüsselt; nur der geheime dazu öffnet.",
+  "offsite.key.kept": "Ich habe ihn aufbewahrt",
+  "offsite.key.make": "Schlüsselpaar erzeugen",
+  "offsite.key.once":
+    "Das ist der geheime Schlüssel. Er entstand in diesem Browser, wird nur dieses eine Mal gezeigt und wurde " +
+    "nirgendwohin gesendet. Bewahren Sie ihn an zwei Orten außerhalb dieses Gebäudes auf: Ohne ihn öffnet niemand " +
+    "eine Sicherung.",
+  "offsite.kind": "Server",
+  "offsite.kind.none": "keiner",
+  "offsite.lost":
+    "Zum Einspielen, hier oder auf einem neuen Gerät, braucht es den geheimen Schlüssel. Auf dieser Steuerung ist er " +
+    "nicht.",
+  "offsite.never": "nie",
+  "offsite.now": "Jetzt versuchen",
+  "offsite.overdue": "überfällig",
+  "offsite.password.hint": "Leer lassen, damit es bleibt",
+  "offsite.region": "Region",
+  "offsite.region.hint": "us-east-1, wenn leer",
+  "offsite.saved": "Gespeichert. „Jetzt versuchen“ zeigt, ob es geht.",
+  "offsite.secret": "Geheimer Zugriffsschlüssel",
+  "offsite.server": "Server",
+  "offsite.size": "{n} kB",
+  "offsite.stick": "USB-Stick",
+  "offsite.stick.hint": "Mit dem Namen CONTROLLER, in FAT. Er bleibt stecken.",
+  "offsite.text":
+    "Jede Nacht kann die Sicherung von selbst das Gerät verlassen, mit Ihrem Schlüssel verschlüsselt: So übersteht " +
+    "sie Diebstahl, Feuer und eine kaputte Karte.",
+  "offsite.trust": "Eigenes Zertifikat",
+  "offsite.trust.text":
+    "Nur wenn keine öffentliche Stelle das Zertifikat des Servers unterschrieben hat: sein Fingerabdruck, den „Jetzt " +
+    "versuchen“ nennt, oder das Zertifikat, das es unterschrieben hat.",
+  "offsite.under": "Wird gemacht …",
+  "offsite.url": "Adresse des Ordners",
+  "offsite.url.s3": "https://server/bucket, oder ein Ordner darin",
+  "offsite.url.webdav": "https://…, ein Ordner, den es gibt, am besten ein eigener",
+  "offsite.well": "heil angekommen",
   "outbox": "Wartet auf den Controller",
   "outbox.drop": "Verwerfen",
   "outbox.refused": "nicht angenommen",
@@ -472,8 +524,8 @@ export default {
     "Gebäude, Benutzer, Schlüssel und Zertifikat als eine Datei, während alles weiterläuft. Sie enthält Geheimnisse: " +
     "sicher aufbewahren, und nicht nur auf dem Gerät.",
   "backup.nightly": "Jede Nacht macht die Steuerung selbst eine und behält die neuesten sieben.",
-  "backup.passphrase": "Kennwort der Sicherung",
-  "backup.passphrase.hint": "Nur bei einer verschlüsselten",
+  "backup.passphrase": "Kennwort der Sicherung oder geheimer Schlüssel",
+  "backup.passphrase.hint": "Nur bei einer verschlüsselten; ein geheimer Schlüssel beginnt mit AGE-SECRET-KEY-",
   "backup.profiles": "Eigene Profile",
   "backup.sub": "Alles als eine Datei, und ob sie sich einspielen lässt",
   "bus.bound": "Ein Befehl wartet meist {typical}, höchstens {bound}.",
