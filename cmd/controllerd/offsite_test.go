@@ -245,11 +245,14 @@ func TestABoxIsReplaced(t *testing.T) {
 	}
 	fresh := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	s := fresh.serve("--insecure-http", "127.0.0.1:0")
-	read, err := os.ReadFile(filepath.Join(fresh.dataDir, api.ClaimFile))
-	if err != nil {
-		t.Fatal(err)
+	code := ""
+	for until := time.Now().Add(time.Minute); len(code) != len("AAAA-BBBB-CCCC"); time.Sleep(20 * time.Millisecond) { // it is made once the daemon serves
+		read, err := os.ReadFile(filepath.Join(fresh.dataDir, api.ClaimFile))
+		if err != nil && time.Now().After(until) {
+			t.Fatal(err)
+		}
+		code = strings.TrimSpace(string(read))
 	}
-	code := strings.TrimSpace(string(read))
 	_, other, err := backup.NewKey()
 	if err != nil {
 		t.Fatal(err)

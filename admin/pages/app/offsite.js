@@ -129,7 +129,7 @@ function Settings({ of, onSaved }) {
           autocomplete="off" />
         ${s3 && html`
           <${Field} form=${form} name="region" label=${t('offsite.region')} hint=${t('offsite.region.hint')} autocomplete="off" />`}
-        <details open=${!!(form.values.fingerprint || form.values.ca || form.errors.fingerprint || form.errors.ca)}>
+        <details open=${!!(form.values.fingerprint || form.values.ca)}>
           <summary><${Icon} name="right" />${t('offsite.trust')}</summary>
           <p class="sub">${t('offsite.trust.text')}</p>
           <${Field} form=${form} name="fingerprint" label=${t('fingerprint')} code autocomplete="off" spellcheck="false" />

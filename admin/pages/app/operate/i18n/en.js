@@ -347,7 +347,7 @@ export default {
   "offsite.key.make": "Make a pair of keys",
   "offsite.key.once":
     "This is the secret key. It was made in this browser, is shown this once and was sent nowhere. Keep it in two " +
-    "places outside of this building: without it no copy can be opened, by nobody.",
+    "places outside of this building: without it nobody can open a copy.",
   "offsite.kind": "Server",
   "offsite.kind.none": "none",
   "offsite.lost":
