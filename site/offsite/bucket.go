@@ -67,7 +67,7 @@ func (b bucket) List(ctx context.Context, prefix string) ([]string, error) {
 
 // Put sends a file. The server compares its sum with what arrived.
 func (b bucket) Put(ctx context.Context, name string, content io.Reader, size int64, sum [sha256.Size]byte) error {
-	head := http.Header{"Content-Type": {"application/octet-stream"}}
+	head := http.Header{"Content-Type": {"application/octet-stream"}, "Expect": {"100-continue"}} // who refuses says so before it is sent
 	return b.done(ctx, http.MethodPut, b.file(name), head, content, size, hex.EncodeToString(sum[:]), http.StatusOK)
 }
 

@@ -74,7 +74,7 @@ func (a Address) Place() (Place, error) {
 		Transport: &http.Transport{
 			DialContext:     (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 			TLSClientConfig: conf, TLSHandshakeTimeout: 10 * time.Second,
-			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true, DisableCompression: true, // what is read back is compared
+			ExpectContinueTimeout: 2 * time.Second, MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true, DisableCompression: true, // what is read back is compared
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -248,7 +248,7 @@ func hrefs(text []byte) (names []string, err error) {
 
 // Put sends a file.
 func (w davFolder) Put(ctx context.Context, name string, content io.Reader, size int64, _ [sha256.Size]byte) error {
-	head := http.Header{"Content-Type": {"application/octet-stream"}}
+	head := http.Header{"Content-Type": {"application/octet-stream"}, "Expect": {"100-continue"}} // who refuses says so before it is sent
 	return w.done(ctx, http.MethodPut, w.file(name), head, content, size, "", http.StatusOK, http.StatusCreated, http.StatusNoContent)
 }
 
