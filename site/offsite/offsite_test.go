@@ -306,7 +306,7 @@ func TestWhatFailsIsToldAndHarmsNothing(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
-			s := Series{ID: "0a1b2c3d", Keep: 1, patience: time.Second}
+			s := Series{ID: "0a1b2c3d", Keep: 1}
 			_, make := backupOf(1_000_000)
 			first, err := Send(t.Context(), placeOf(t, a), s, night, make)
 			must(t, err)
@@ -317,7 +317,11 @@ func TestWhatFailsIsToldAndHarmsNothing(t *testing.T) {
 				c.with(&bad)
 			}
 			_, again := backupOf(1_000_000)
-			_, err = Send(t.Context(), placeOf(t, bad), s, night.AddDate(0, 0, 1), again)
+			hurried := s
+			if c.want == "nothing moved for" {
+				hurried.patience = time.Second
+			}
+			_, err = Send(t.Context(), placeOf(t, bad), hurried, night.AddDate(0, 0, 1), again)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
