@@ -28,6 +28,9 @@ import (
 // patience is how long any single step may take: QEMU translates every instruction, on a machine that is busy.
 const patience = 20 * time.Minute
 
+// raspberryPi is the board of which QEMU has a Raspberry Pi 3 B.
+const raspberryPi = "raspberrypi_64"
+
 // TestDebianSystemOnARM boots a 64-bit ARM system with 512 MB made of Debian's packages, our units and our daemon, walks
 // through the public API with a building behind the network and one behind a serial port, tries to break out of the unit, and
 // stops the daemon's heart.

@@ -9,9 +9,6 @@ import (
 	"testing"
 )
 
-// raspberryPi is the board of which QEMU has a Raspberry Pi 3 B.
-const raspberryPi = "raspberrypi_64"
-
 // TestRaspberryPi does on a Raspberry Pi 3 what TestAppliance and TestUpdate do: U-Boot, kernel and system are those of the card. Its
 // Ethernet is not emulated, so that the network is an adapter on USB.
 func TestRaspberryPi(t *testing.T) {

@@ -4,7 +4,9 @@
 # usage: image.sh BOARD [offline]     BOARD as in buildroot/configs/controller_BOARD_defconfig; offline: from Debian's packages alone, which
 #                                     is how boards with a debian.txt (their kernel, bootloader and firmware) are always built; of other
 #                                     boards than qemu_aarch64 our own packages are built then, and no image
-#   IMAGE_DIR=output/image            where everything is built; output/image/BOARD/sdcard.img and update.raucb come out
+#   IMAGE_DIR=output/image            where everything is built; in output/image/BOARD come out what buildroot/flash.sh makes, sdcard.img and
+#                                     update.raucb
+#   IMAGE_URL=                        where what comes out will be fetched from (https://…, a folder), for Raspberry Pi Imager's list
 #   BUILDROOT_DIR=                    an unpacked Buildroot to take instead of fetching the pinned release
 #   DEBIAN_MIRROR=                    where Debian's packages are; what this machine has them from by default
 #   BR2_DL_DIR=                       sources that were downloaded before
@@ -17,6 +19,10 @@ external=$PWD/buildroot
 [ -e "$external/configs/controller_${board}_defconfig" ] ||
   { echo "image.sh: there is no board $board; boards are: $(cd "$external/configs" && ls | sed 's/controller_\(.*\)_defconfig/\1/' | paste -sd' ')" >&2; exit 2; }
 [ ! -e "$external/board/$board/debian.txt" ] || mode=offline
+export PATH=$PATH:/usr/sbin:/sbin
+for tool in jq bmaptool xz dumpe2fs partx fallocate; do
+  command -v $tool >/dev/null || { echo "image.sh: $tool is missing; of Debian's packages: jq bmap-tools xz-utils e2fsprogs util-linux" >&2; exit 2; }
+done
 work=$(realpath -m "${IMAGE_DIR:-output/image}")
 out=$work/$board
 mkdir -p "$work" "$out"
@@ -71,7 +77,8 @@ fi
 make "${options[@]}"
 
 # What is carried away: the card's image, the update, their checksums, what is in them, and under which licences.
-cp --sparse=always "$work/build-$board/images/"{sdcard.img,update.raucb,rootfs.ext4,sha256sums} "$out/"
+cp --sparse=always "$work/build-$board/images/"{sdcard.img,update.raucb,rootfs.ext4} "$out/"
+"$external/flash.sh" "$board" "$out"
 "$external/sbom.sh" "$work/$board.info.json" "$work/build-$board/target/usr/bin/controllerd" "$CONTROLLER_VERSION" "${from_debian:-/dev/null}" \
   "$([ ! -e "$CONTROLLER_PARTS/components.json" ] || echo "$CONTROLLER_PARTS/components.json")" >"$out/sbom.cdx.json"
 jq -r '.components[] | [.name, .version // "", .licenses[0].license.name // "see its source"] | @tsv' "$out/sbom.cdx.json" >"$out/licences.txt"

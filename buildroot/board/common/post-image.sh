@@ -44,4 +44,3 @@ format=verity
 filename=rootfs.ext4
 MANIFEST
 rauc bundle --cert="$CONTROLLER_KEYS/signing.pem" --key="$CONTROLLER_KEYS/signing.key" --keyring="$CONTROLLER_KEYS/authority.pem" "$tmp/bundle" update.raucb
-sha256sum sdcard.img update.raucb >sha256sums
