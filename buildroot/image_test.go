@@ -31,6 +31,9 @@ const patience = 20 * time.Minute
 // raspberryPi is the board of which QEMU has a Raspberry Pi 3 B.
 const raspberryPi = "raspberrypi_64"
 
+// firstPartition is where that of a card begins, as mtools want it.
+const firstPartition = "@@1M"
+
 // TestDebianSystemOnARM boots a 64-bit ARM system with 512 MB made of Debian's packages, our units and our daemon, walks
 // through the public API with a building behind the network and one behind a serial port, tries to break out of the unit, and
 // stops the daemon's heart.
@@ -45,6 +48,8 @@ func TestDebianSystemOnARM(t *testing.T) {
 	put(t, filepath.Join(guest, "etc/acceptance/password"), password+"\n")
 	put(t, filepath.Join(guest, "etc/systemd/system/probe.service"), probeUnit(t))
 
+	card := prepareCard(t, work, guest)
+
 	binary := filepath.Join(work, "controllerd")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
 	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
@@ -55,6 +60,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 
 	vm := boot(t, work, house)
 	t.Logf("from power to ready: %s s", vm.await(t, "ready"))
+	card.check(t, vm)
 	if got := vm.await(t, "import"); !strings.Contains(got, "8 created") {
 		t.Fatalf("import of the site: %s", got)
 	}
@@ -84,6 +90,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 	if after := house.lights(t); after != before {
 		t.Errorf("after the daemon stood still the lights are %s, and were %s", after, before)
 	}
+	checkFlood(t, vm)
 	vm.await(t, "done")
 }
 
@@ -258,6 +265,7 @@ func boot(t *testing.T, work string, h house) *machine {
 		"-kernel", filepath.Join(out, "kernel"), "-initrd", filepath.Join(out, "initramfs"),
 		"-append", "console=ttyAMA0 quiet panic=5 systemd.mask=systemd-udev-settle.service",
 		"-drive", "if=none,id=disk,format=raw,file="+filepath.Join(out, "root.ext4"), "-device", "virtio-blk-pci,drive=disk",
+		"-drive", "if=none,id=card,format=raw,file="+filepath.Join(work, "card.img"), "-device", "virtio-blk-pci,drive=card",
 		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:"+vm.port+"-:443", "-device", "virtio-net-pci,netdev=lan,romfile=",
 		"-device", "virtio-rng-pci", "-device", "i6300esb",
 		"-chardev", "serial,id=rs485,path="+tty, "-device", "pci-serial,chardev=rs485",

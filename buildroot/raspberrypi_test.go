@@ -22,11 +22,8 @@ func TestRaspberryPi(t *testing.T) {
 	})
 }
 
-// Where the first partition of a card begins, as mtools want it, and what QEMU needs of it, as it starts no firmware.
-const (
-	firstPartition = "@@1M"
-	piTree         = "bcm2837-rpi-3-b.dtb"
-)
+// piTree is what QEMU needs of the first partition, as it starts no firmware.
+const piTree = "bcm2837-rpi-3-b.dtb"
 
 // forQEMU is the kernel's console and more on the card's copy: a serial port, since there is no screen; no watchdog, which resets QEMU
 // when it is opened; one core, as there is one for all of them here; and time for the first start to make a partition, however busy this

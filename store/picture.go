@@ -106,8 +106,8 @@ func (p *plan) savePictures(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// nameless is what a building is called that gets its first floor before somebody has named it.
-const nameless = "Building"
+// Nameless is what a building is called that gets its first floor or settings before somebody has named it.
+const Nameless = "Building"
 
 // UpdatePlans changes how the site is divided, with the picture that change returns, if any: its name and bytes.
 func (s *Store) UpdatePlans(ctx context.Context, by string, change func(d *appliance.Division) (name string, data []byte, err error)) error {
@@ -117,7 +117,7 @@ func (s *Store) UpdatePlans(ctx context.Context, by string, change func(d *appli
 		if err != nil {
 			return siteChange{}, err
 		}
-		in := appliance.Site{Name: cmp.Or(site.Name, nameless), Settings: site.Settings, Division: d}
+		in := appliance.Site{Name: cmp.Or(site.Name, Nameless), Settings: site.Settings, Division: d}
 		if data != nil {
 			in.Pictures = map[string][]byte{name: data}
 		}

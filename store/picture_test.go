@@ -151,7 +151,7 @@ func TestABuildingWithoutANameHasFloors(t *testing.T) {
 		}
 	}
 	site, _, err := s.Site(t.Context())
-	if err != nil || site.Name != nameless || len(site.Division.Floors) != 2 {
+	if err != nil || site.Name != Nameless || len(site.Division.Floors) != 2 {
 		t.Errorf("%+v, %v", site, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cloud/link"
 	"svc.internal/controller/shelf/cli"
@@ -64,6 +65,9 @@ connects within seconds. The controller works on without the platform at any tim
 				return err
 			}
 			noteAccount(c.Context(), s, "cloud.enrol", "platform "+platform)
+			if err := operations.EnrolmentOver(a.DataDir); err != nil {
+				return err
+			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "enrolled at %s as %s\n", platform, got.Controller)
 			again := before.Controller == got.Controller && before.Broker == got.Broker // its credential was replaced
 			if err != nil || before.Controller == "" || again {

@@ -29,7 +29,7 @@ func (a *App) Commands() []*cobra.Command {
 	return []*cobra.Command{
 		newUser(a), newKey(a), newBackup(a), newRestore(a),
 		newSite(a), newBus(a), newLight(a), newShade(a), newScene(a), newRule(a), newNode(a), newCluster(a), newJob(a), newHistory(a),
-		newCloud(a), newMigrate(a), newConformance(), newUpdate(a),
+		newCloud(a), newMigrate(a), newConformance(), newUpdate(a), newPrepare(a),
 	}
 }
 

@@ -20,6 +20,9 @@ const (
 	answerMost = 256 << 10
 )
 
+// ErrCode says that the platform does not take the code, and never will.
+var ErrCode = errors.New("the code is unknown, used or too old; have a new one made")
+
 // Enrol turns a one-time code into credentials. The code is sent only to a platform that is known.
 func Enrol(ctx context.Context, platform, code string, by trust.Trust) (wire.Credentials, error) {
 	fail := func(err error) (wire.Credentials, error) {
@@ -84,7 +87,7 @@ func refused(status int, body []byte) error {
 		said.Message = said.Error
 	}
 	if status == http.StatusUnauthorized {
-		return errors.New("the code is unknown, used or too old; have a new one made")
+		return ErrCode
 	}
 	return fmt.Errorf("it answered %d %s", status, said.Message)
 }

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"svc.internal/controller/admin/operations"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/automation"
 	"svc.internal/controller/cloud/link"
 	"svc.internal/controller/cloud/wire"
 	"svc.internal/controller/publicapi"
+	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/trust"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
 )
@@ -22,6 +26,8 @@ type cloud struct {
 	started time.Time
 	tunnel  bool          // requests that the platform brings are let in
 	changed chan struct{} // the enrolment is another one
+	// unenrolled is why an enrolment that was prepared has not come about so far. Nil: none is prepared, or it has.
+	unenrolled atomic.Pointer[string]
 }
 
 func newCloud(d *daemon, cfg serveConfig) *cloud {
@@ -54,6 +60,78 @@ func (c *cloud) run(ctx context.Context) error {
 		}
 		end()
 		wg.Wait()
+	}
+	return nil
+}
+
+// How long it takes from one try to enrol to the next: it doubles.
+const enrolAgain, enrolRarely = time.Second, 10 * time.Minute
+
+// enrolPrepared enrols as was prepared before the first start (controllerd prepare), as soon as the platform is reached.
+func (c *cloud) enrolPrepared(ctx context.Context) error {
+	d := c.daemon
+	wait := enrolAgain
+	for said := ""; ; wait = min(2*wait, enrolRarely) {
+		e, there, err := operations.PreparedEnrolment(d.dataDir)
+		if err == nil && !there {
+			c.unenrolled.Store(nil)
+			return nil
+		}
+		if err == nil {
+			err = c.enrol(ctx, e)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil, errors.Is(err, link.ErrCode):
+			if over := operations.EnrolmentOver(d.dataDir); over != nil {
+				d.log.Error("an enrolment is over, but its code stays in the data directory", "why", over)
+			}
+		}
+		if err == nil {
+			c.unenrolled.Store(nil)
+			return nil
+		}
+		why := err.Error()
+		c.unenrolled.Store(&why)
+		if said != why {
+			said = why
+			d.log.Warn("not enrolled at the platform as was prepared", "why", err)
+		}
+		if errors.Is(err, link.ErrCode) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(wait):
+		}
+	}
+}
+
+// whyUnenrolled says why an enrolment that was prepared has not come about so far; empty: it has, or none was.
+func (c *cloud) whyUnenrolled() string {
+	if why := c.unenrolled.Load(); why != nil {
+		return *why
+	}
+	return ""
+}
+
+func (c *cloud) enrol(ctx context.Context, e operations.Enrolment) error {
+	got, err := link.Enrol(ctx, e.Platform, e.Code, trust.Trust{Fingerprint: e.Fingerprint})
+	if err != nil {
+		return err
+	}
+	err = c.daemon.db.SetCloud(ctx, store.Cloud{
+		Platform: e.Platform, Controller: got.Controller, Broker: got.Broker, Username: got.Username, Password: got.Password, CA: got.CA,
+	})
+	if err != nil {
+		return err
+	}
+	c.daemon.log.Info("enrolled at the platform as was prepared", "platform", e.Platform, "controller", got.Controller)
+	audit := account.Audit{Who: "controllerd", From: "console", What: "cloud.enrol", Subject: "platform " + e.Platform, Accounts: true}
+	if err := c.daemon.db.Audit(ctx, audit); err != nil {
+		c.daemon.log.Error("the enrolment is not in the audit log", "why", err)
 	}
 	return nil
 }

@@ -305,6 +305,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
+	g.Go(func() error { return d.cloud.enrolPrepared(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.ports.Run(ctx) })
 	g.Go(func() error { return d.past.Run(ctx, d.core.Snapshot) })

@@ -23,8 +23,9 @@ root=b921b045-1df0-41c3-af44-4c6f280d3fae
 # A ROM that knows the old table only finds the first partition in it.
 mbr=""
 [ "$table" != hybrid ] || mbr="partition-type = 0xC"
+cp "$here/controller.txt.example" .
 # shellcheck disable=SC2086 # names, separated by spaces
-list=$(printf '"%s", ' boot.scr $boot_files)
+list=$(printf '"%s", ' boot.scr controller.txt.example $boot_files)
 sed -e "s|@BOOTFILES@|${list%, }|; s|@TABLE@|$table|; s|@RAW@|$raw|; s|@MBR@|$mbr|; s|@ROOT@|$root|" "$here/genimage.cfg.in" >genimage.cfg
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

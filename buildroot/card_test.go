@@ -1,0 +1,100 @@
+package buildroot
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCardsFileIsWipedOnceItIsOfNoUse runs the script on a folder in place of a mounted card, with a daemon that says how it was.
+func TestCardsFileIsWipedOnceItIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	const file = "hostname=annex\nplatform-code=ABCDE-FGHIJ\n"
+	for _, c := range []struct {
+		name, code, says, result string
+		stays                    bool
+	}{
+		{"taken over", "0", "hostname: annex", "was taken over, and is overwritten and removed.\nhostname: annex", false},
+		{"refused", "1", "line 1, hostname: want letters", "line 1, hostname: want letters\ncontroller.txt stays: mend it", true},
+		{"owned", "3", "has an owner already", "has an owner already\ncontroller.txt is overwritten and removed.", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			write := func(path, text string) {
+				t.Helper()
+				path = filepath.Join(dir, path)
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read := func(path string) string {
+				b, _ := os.ReadFile(filepath.Join(dir, path))
+				return string(b)
+			}
+			script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/card")
+			if err != nil {
+				t.Fatal(err)
+			}
+			write("card", strings.NewReplacer("/dev/disk/by-partlabel/boot", dir+"/partition", "/run/appliance-card", dir+"/at",
+				"/var/lib/controllerd", dir+"/data", "/var/lib/appliance", dir+"/state").Replace(string(script)))
+			write("partition", "")
+			write("bin/mount", "#!/bin/sh\necho \"$@\" >>"+dir+"/mounts\n")
+			write("bin/umount", "#!/bin/sh\necho umount >>"+dir+"/mounts\n")
+			write("bin/sync", "#!/bin/sh\n")
+			write("bin/su", "#!/bin/sh\ncat >"+dir+"/heard\necho '"+c.says+"'\nexit "+c.code+"\n")
+			write("at/controller.txt", file)
+			write("data/prepared/hostname", "annex\n")
+			if err := os.Link(filepath.Join(dir, "at/controller.txt"), filepath.Join(dir, "blocks")); err != nil { // what its blocks hold afterwards
+				t.Fatal(err)
+			}
+			run := func() string {
+				t.Helper()
+				cmd := exec.Command(filepath.Join(dir, "card"))
+				cmd.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"))
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+				return string(out)
+			}
+			if out := run(); strings.Contains(out, "ABCDE") || !strings.Contains(out, c.says) {
+				t.Errorf("the console hears\n%s", out)
+			}
+			if read("heard") != file {
+				t.Errorf("the daemon was given %q", read("heard"))
+			}
+			if got := read("at/controller-result.txt"); !strings.Contains(got, c.result) {
+				t.Errorf("controller-result.txt: %q, want %q", got, c.result)
+			}
+			want, blocks := "", strings.Repeat("\x00", len(file))
+			if c.stays {
+				want, blocks = file, file
+			}
+			if read("at/controller.txt") != want || read("blocks") != blocks {
+				t.Errorf("controller.txt is %q in blocks that hold %q, want %q in %q", read("at/controller.txt"), read("blocks"), want, blocks)
+			}
+			named := ""
+			if c.code == "0" {
+				named = "annex\n"
+			}
+			if got := read("state/hostname"); got != named {
+				t.Errorf("the box's name is %q, want %q", got, named)
+			}
+			if got := read("mounts"); !strings.HasPrefix(got, "-t vfat -o ro,") || !strings.HasSuffix(got, "umount\n") {
+				t.Errorf("mounts: %q", got)
+			}
+			if c.stays {
+				return
+			}
+			if run(); strings.Contains(read("mounts")[strings.Index(read("mounts"), "umount"):], "rw") {
+				t.Errorf("a card without the file is written to: %q", read("mounts"))
+			}
+		})
+	}
+}
