@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/board"
 )
 
 // annex is a bus with two devices.
@@ -23,6 +24,37 @@ func looks(d *desk, s *appliance.Snapshot, at *time.Time, long time.Duration) At
 		d.look(s, *at)
 	}
 	return d.now.Load().attention
+}
+
+// What is of the controller itself is told as what is of the building: after ten seconds, until it is over, put aside or not.
+func TestWhatIsOfTheControllerItselfIsTold(t *testing.T) {
+	s, _ := annex()
+	now := board.State{Zones: []board.Zone{{Name: "cpu", Celsius: 81}}, Hot: true, Power: board.Weak}
+	why := "no route"
+	a := &API{Config: Config{Within: Within{Board: func() board.State { return now }, Unenrolled: func() string { return why }}}}
+	d, at := newDesk(), time.Date(2026, 3, 4, 7, 0, 0, 0, time.UTC)
+	told := func(long time.Duration) (kinds string) {
+		for end := at.Add(long); at.Before(end); at = at.Add(time.Second) {
+			d.look(s, at, a.besides()...)
+		}
+		for _, c := range d.now.Load().attention.Concerns {
+			kinds += c.Kind + " "
+		}
+		return kinds
+	}
+	if got := told(5 * time.Second); got != "" {
+		t.Errorf("after five seconds: %s", got)
+	}
+	if got := told(10 * time.Second); got != "power-weak too-hot not-enrolled " {
+		t.Errorf("after fifteen seconds: %s", got)
+	}
+	if got := boardOf(now); got == nil || got.Power != "weak" || !got.TooHot || got.Temperatures[0] != (Temperature{"cpu", 81}) || got.PowerWeakAt != nil {
+		t.Errorf("health: %+v", got)
+	}
+	now, why = board.State{}, ""
+	if got := told(time.Second); got != "" || boardOf(now) != nil {
+		t.Errorf("when it is over: %s, %+v", got, boardOf(now))
+	}
 }
 
 // Only what lasts is told; a bus of which nothing answers is one thing, and stays until it answers.

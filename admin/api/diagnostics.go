@@ -18,6 +18,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/board"
 )
 
 // Within is how the program looks from within.
@@ -36,6 +37,10 @@ type Within struct {
 	Ports Ports
 	// Started is when the program began.
 	Started time.Time
+	// Board is how the computer below does; nil: nobody looks.
+	Board func() board.State
+	// Unenrolled says why the controller is not enrolled at the platform as was prepared; empty, or nil: it is, or nothing was.
+	Unenrolled func() string
 }
 
 // Health is how the controller itself does.
@@ -50,6 +55,7 @@ type Health struct {
 	Kept      bool      `json:"kept" doc:"Whether changes are kept: false while the disk is full or cannot be written."`
 	NotKept   string    `json:"notKept,omitempty" doc:"Why they are not."`
 	Faults    []Fault   `json:"faults" doc:"Entries that were set aside while the rest runs."`
+	Board     *Board    `json:"board,omitempty" doc:"How the computer below does. Left out: its kernel tells nothing."`
 }
 
 func (a *API) healthNow() Health {
@@ -62,6 +68,9 @@ func (a *API) healthNow() Health {
 	}
 	if err := a.Within.Kept(); err != nil {
 		out.Kept, out.NotKept = false, err.Error()
+	}
+	if a.Within.Board != nil {
+		out.Board = boardOf(a.Within.Board())
 	}
 	return out
 }

@@ -53,6 +53,16 @@ export interface Audit {
   who: string;
 }
 
+export interface Board {
+  /** weak: the voltage was too low within the last hour. Left out: the kernel does not tell. */
+  power?: 'good' | 'weak';
+  /** When the voltage was last too low; null: not since the start, or nobody knows. */
+  powerWeakAt: string | null;
+  temperatures: Array<Temperature>;
+  /** It has 80 °C or more, and slows down; until it has less than 75. */
+  tooHot: boolean;
+}
+
 export interface Bus {
   /** The longest a command can wait for a frame in flight. */
   boundMs: number;
@@ -280,8 +290,8 @@ export interface Concern {
   device?: string;
   /** Names it, for as long as it is not over. */
   key: string;
-  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days. */
-  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry' | 'backup-overdue';
+  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days; power-weak, too-hot: the computer itself; not-enrolled: at the platform, as was prepared. */
+  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry' | 'backup-overdue' | 'power-weak' | 'too-hot' | 'not-enrolled';
   /** The bus is reached by the network. */
   network?: boolean;
   /** Of the device, or of the bus. */
@@ -573,6 +583,8 @@ export interface Groups {
 }
 
 export interface Health {
+  /** How the computer below does. Left out: its kernel tells nothing. */
+  board?: Board | null;
   /** Entries that were set aside while the rest runs. */
   faults: Array<Fault>;
   /** Whether changes are kept: false while the disk is full or cannot be written. */
@@ -1454,6 +1466,12 @@ export interface Stats {
 export interface Target {
   id?: number;
   scope: 'all' | 'cluster' | 'node' | 'shade';
+}
+
+export interface Temperature {
+  celsius: number;
+  /** As the kernel names it. */
+  zone: string;
 }
 
 export interface Tick {

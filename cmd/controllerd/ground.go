@@ -15,6 +15,7 @@ type ground struct {
 	ports  *line.Ports
 	broker func(ctx context.Context, address string) (net.Conn, error) // connects to that of the platform
 	clock  *web.Clock
+	sys    string // where the kernel tells of the board; empty: /sys
 }
 
 // https is the door on the network, which systemd may have opened.

@@ -45,6 +45,7 @@ type house struct {
 	options   sim.Options   // of the building, but for the seed
 	tunnel    bool
 	devices   string       // where adapters are looked for; empty: /dev
+	sys       string       // where the kernel tells of the board; empty: /sys
 	log       *slog.Logger // of the daemon; nil: to the test's output
 	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
 	clock     *web.Clock   // of the daemon; nil: this machine's

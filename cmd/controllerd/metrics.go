@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"svc.internal/controller/admin/operations"
+	"svc.internal/controller/shelf/board"
 )
 
 // keptMetric tells whether the disk takes what is written.
@@ -52,4 +53,32 @@ func offsiteMetrics(o *operations.Offsite) (list []prometheus.Collector) {
 		}))
 	}
 	return list
+}
+
+// boardMetrics tell how the computer below does, as far as its kernel says so.
+type boardMetrics struct{ *board.Watch }
+
+var (
+	boardTemperature = prometheus.NewDesc("controller_board_temperature_celsius", "Temperature of a place of the board, as its kernel tells it.", []string{"zone"}, nil)
+	boardPowerWeak   = prometheus.NewDesc("controller_board_power_weak", "1 if the board's voltage was too low within the last hour.", nil, nil)
+)
+
+func (boardMetrics) Describe(to chan<- *prometheus.Desc) {
+	to <- boardTemperature
+	to <- boardPowerWeak
+}
+
+func (m boardMetrics) Collect(to chan<- prometheus.Metric) {
+	s := m.State()
+	for _, z := range s.Zones {
+		to <- prometheus.MustNewConstMetric(boardTemperature, prometheus.GaugeValue, z.Celsius, z.Name)
+	}
+	if s.Power == "" {
+		return
+	}
+	weak := 0.0
+	if s.Power == board.Weak {
+		weak = 1
+	}
+	to <- prometheus.MustNewConstMetric(boardPowerWeak, prometheus.GaugeValue, weak)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ import (
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/publicapi"
 	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/board"
 	"svc.internal/controller/shelf/cli"
 	"svc.internal/controller/shelf/memory"
 	"svc.internal/controller/shelf/ui"
@@ -168,6 +170,7 @@ type daemon struct {
 	cert  *web.Certificate
 	crowd *web.Crowd
 	cloud *cloud
+	board *board.Watch
 	rules *automation.Rules
 	ports *operations.Ports
 	past  *past.Recorder
@@ -190,10 +193,11 @@ type doors struct{ https, http, local net.Listener }
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *api.Lines, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from, ground: cfg.ground}
 	d.cloud = newCloud(d, cfg)
+	d.board = board.New(cmp.Or(cfg.ground.sys, "/sys"))
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	registry.MustRegister(d.crowd.Metrics("controller")...)
-	registry.MustRegister(buildInfo(), keptMetric(db.Kept))
+	registry.MustRegister(buildInfo(), keptMetric(db.Kept), boardMetrics{d.board})
 	d.core = control.New(control.Options{
 		Drivers: drivers.On(cfg.ground.ports), Journal: db, GroupBook: db, SaveShade: db.SetShade, DataDir: a.DataDir, Log: log,
 	})
@@ -306,6 +310,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.cloud.enrolPrepared(ctx) })
+	g.Go(func() error { return d.board.Run(ctx) })
 	g.Go(func() error { return d.rules.Run(ctx) })
 	g.Go(func() error { return d.ports.Run(ctx) })
 	g.Go(func() error { return d.past.Run(ctx, d.core.Snapshot) })

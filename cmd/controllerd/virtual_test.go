@@ -48,7 +48,7 @@ func (h *house) part(name string, do func()) {
 // ground is what the daemon stands on.
 func (h *house) ground() ground {
 	if h.net == nil {
-		return ground{}
+		return ground{sys: h.sys}
 	}
 	p := &process{}
 	h.lives = p
@@ -63,7 +63,7 @@ func (h *house) ground() ground {
 			}
 			return p.listen(ln, err)
 		},
-		ports: p.ports(h.net.Ports()), clock: h.clock, broker: p.dial(h.dialBroker),
+		ports: p.ports(h.net.Ports()), clock: h.clock, broker: p.dial(h.dialBroker), sys: "/none",
 	}
 }
 

@@ -25,7 +25,7 @@ func (d *daemon) within(lines *api.Lines, metrics prometheus.Gatherer) api.Withi
 		Explain: func(b *appliance.Bus, f api.Frame) string { return recordedOn(b, f).Brief() },
 		Record:  record, Lines: lines, Ports: d.ports, Ready: d.core.Ready, Kept: d.db.Kept, Site: d.writeSite,
 		Metrics: func(_ context.Context, to io.Writer) error { return writeMetrics(to, metrics) },
-		Started: time.Now(),
+		Started: time.Now(), Board: d.board.State, Unenrolled: d.cloud.whyUnenrolled,
 	}
 }
 

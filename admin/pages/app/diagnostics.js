@@ -1,7 +1,7 @@
 // How the controller itself does, its log as it grows, and one file for whoever helps from afar.
 import './operate/texts.js';
 import { html, useEffect, useState } from '../ui/lib.js';
-import { t, moment, timeExactly, now } from '../ui/i18n.js';
+import { t, moment, timeExactly, now, unit } from '../ui/i18n.js';
 import { Page } from '../ui/router.js';
 import { Notice } from '../ui/shell.js';
 import { Icon } from '../ui/icons.js';
@@ -33,6 +33,11 @@ function Health() {
           <dt>${t('version')}</dt><dd>${h.version}${h.system && ` · ${h.system}`}</dd>
           <dt>${t('diagnostics.platform')}</dt><dd>${h.platform}</dd>
           <dt>${t('diagnostics.started')}</dt><dd>${moment(Date.parse(h.startedAt))}</dd>
+          ${h.board?.power && html`
+            <dt>${t('diagnostics.power')}</dt>
+            <dd><span class=${'badge ' + (h.board.power === 'weak' ? 'fault' : 'ok')}>${t('diagnostics.power.' + h.board.power)}</span></dd>`}
+          ${h.board?.temperatures.map((z) => html`
+            <dt key=${z.zone}>${t('diagnostics.temperature', { zone: z.zone })}</dt><dd>${unit(Math.round(z.celsius), '°C')}</dd>`)}
           <dt>${t('diagnostics.clock')}</dt><dd>${moment(Date.parse(h.time))}</dd>
         </dl>`}
     </section>`;

@@ -42,6 +42,12 @@ export function words(c) {
       return { says: t('now.device', { who, since }), sub: [at, c.trouble].filter(Boolean).join(': ') };
     case 'backup-overdue':
       return { says: t(c.key === 'offsite stick' ? 'now.backup.stick' : 'now.backup.server', { since }), sub: t('now.backup.sub') };
+    case 'power-weak':
+      return { says: t('now.power'), asks: t('now.power.asks'), sub: since };
+    case 'too-hot':
+      return { says: t('now.hot'), asks: t('now.hot.asks'), sub: since };
+    case 'not-enrolled':
+      return { says: t('now.unenrolled'), sub: c.what };
     case 'device-trouble':
       return { says: t('now.trouble', { who, what: c.what }), sub: at };
     default:
