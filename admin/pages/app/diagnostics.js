@@ -35,7 +35,9 @@ function Health() {
           <dt>${t('diagnostics.started')}</dt><dd>${moment(Date.parse(h.startedAt))}</dd>
           ${h.board?.power && html`
             <dt>${t('diagnostics.power')}</dt>
-            <dd><span class=${'badge ' + (h.board.power === 'weak' ? 'fault' : 'ok')}>${t('diagnostics.power.' + h.board.power)}</span></dd>`}
+            <dd>
+              <span class=${'badge ' + (h.board.power === 'weak' ? 'fault' : 'ok')}>${t('diagnostics.power.' + h.board.power)}</span>
+            </dd>`}
           ${h.board?.temperatures.map((z) => html`
             <dt key=${z.zone}>${t('diagnostics.temperature', { zone: z.zone })}</dt><dd>${unit(Math.round(z.celsius), '°C')}</dd>`)}
           <dt>${t('diagnostics.clock')}</dt><dd>${moment(Date.parse(h.time))}</dd>
