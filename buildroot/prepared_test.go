@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +28,7 @@ type preparedCard struct {
 	enrolled atomic.Int64
 }
 
-// prepareCard makes the card, and gives the guest the units and scripts that the appliance has for it and for its log.
+// prepareCard makes the card, and gives the guest the units and scripts that the appliance has for it.
 func prepareCard(t *testing.T, work, guest string) *preparedCard {
 	t.Helper()
 	c := &preparedCard{image: filepath.Join(work, "card.img")}
@@ -75,8 +74,7 @@ image card.img { hdimage { partition-table-type = "gpt" align = 1M } partition b
 
 	const units, scripts = "usr/lib/systemd/system/", "usr/lib/appliance/"
 	for _, path := range []string{
-		units + "appliance-card.service", units + "appliance-name.service", units + "appliance-log.service",
-		scripts + "card", scripts + "name", scripts + "keep-warnings", "etc/systemd/journald.conf.d/memory.conf",
+		units + "appliance-card.service", units + "appliance-name.service", scripts + "card", scripts + "name",
 	} {
 		to := filepath.Join(guest, path)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -134,22 +132,4 @@ func (c *preparedCard) check(t *testing.T, vm *machine) {
 	if err != nil || bytes.Contains(console, []byte(cardCode)) {
 		t.Errorf("the console shows the code: %v", err)
 	}
-}
-
-// checkFlood sees that what floods the log fills neither memory nor card.
-func checkFlood(t *testing.T, vm *machine) {
-	t.Helper()
-	var kB, warnings, more, told int
-	var kind string
-	journal, kept := vm.await(t, "journal"), vm.await(t, "warnings")
-	if n, err := fmt.Sscan(journal, &kB, &kind); n != 2 || kB < 4<<10 || kB > 17<<10 || kind != "volatile" {
-		t.Errorf("after a flood of 30 MB the journal has %q kB, want 4,096 to 17,408 in memory alone: %v", journal, err)
-	}
-	if n, err := fmt.Sscan(kept, &warnings, &more, &told); n != 3 || warnings < 128 || warnings > 1400 || more > 4096 || told == 0 {
-		t.Errorf("after a flood of 30 MB %q kB stay and fill the disk, with so many notes of what was left out; want 128 to 1,400, at most 4,096, and some: %v", kept, err)
-	}
-	if got := vm.await(t, "serves"); got != "active restarts=1" {
-		t.Errorf("after a flood the daemon is %s", got)
-	}
-	t.Logf("after a flood of 30 MB: journal %s kB; kept warnings, growth of the disk in kB, notes: %s", journal, kept)
 }
