@@ -35,8 +35,7 @@ start with controller.txt of its card's first partition.
 
   hostname              name of the box in its network; the appliance's system takes it
   time-zone             of the building, such as Europe/Zurich
-  backup-key            public key (age1…) to which backups that leave the box are encrypted; it is kept
-                        in the data directory as prepared/backup-key
+  backup-key            public key (age1…) to which backups that leave the box are encrypted
   platform              address of a platform to enrol at once the network is there, such as
                         https://platform.example
   platform-code         the one-time code that was made there

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"filippo.io/age"
+	"svc.internal/controller/site/backup"
 )
 
 const (
@@ -62,12 +62,7 @@ func (c *Card) set(key, value string) error {
 		}
 	case "backup-key":
 		c.BackupKey = value
-		switch _, err := age.ParseX25519Recipient(value); {
-		case err != nil && strings.HasPrefix(strings.ToUpper(value), "AGE-SECRET-KEY-"):
-			return errors.New("this is the secret key, which stays with you; want the public one, which begins with age1")
-		case err != nil:
-			return errors.New("want a public key of age, which begins with age1 and has 62 characters")
-		}
+		return backup.CheckKey(value)
 	case "platform":
 		c.Enrolment.Platform = value
 		if u, err := url.Parse(value); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {

@@ -1,8 +1,16 @@
 package operations
 
 import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"svc.internal/controller/site/backup"
+	"svc.internal/controller/store"
 )
 
 const ageKey = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
@@ -28,7 +36,7 @@ func TestACardIsRefusedByLineAndName(t *testing.T) {
 		"hostname=-a":                                          "line 1, hostname: want",
 		"#\n\ntime-zone=Mars/Olympus":                          "line 3, time-zone: want a time zone such as",
 		"time-zone=Local":                                      "line 1, time-zone: want",
-		"backup-key=age1nonsense":                              "line 1, backup-key: want a public key",
+		"backup-key=age1nonsense":                              "line 1, backup-key: ",
 		"backup-key=AGE-SECRET-KEY-1X":                         "line 1, backup-key: this is the secret key",
 		"platform=http://p.example\nplatform-code=c":           "line 1, platform: want an address such as https://",
 		"platform=https://u:secret@p.example\nplatform-code=c": "line 1, platform: want",
@@ -78,5 +86,43 @@ func TestWhatACardBringsIsHandedOver(t *testing.T) {
 	}
 	if _, there, err := PreparedEnrolment(dir); there || err != nil {
 		t.Errorf("it is over: %v, %v", there, err)
+	}
+}
+
+// The key for backups that was prepared is taken once, and not in place of another.
+func TestThePreparedKeyForBackupsIsTaken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := store.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	o := NewOffsite(t.Context(), db, "", slog.New(slog.DiscardHandler))
+	take := func(want string) {
+		t.Helper()
+		if err := o.TakePrepared(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+		if got := o.OffsiteNow(); got.Key != want || want != "" && got.Keep == 0 {
+			t.Errorf("the key is %q, %d are kept; want %q", got.Key, got.Keep, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, handover, "backup-key")); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("it still waits: %v", err)
+		}
+	}
+	other, _, err := backup.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	take("")
+	for _, key := range []string{ageKey, other} {
+		if err := (Card{BackupKey: key}).HandOver(dir); err != nil {
+			t.Fatal(err)
+		}
+		take(ageKey)
+	}
+	if again := NewOffsite(t.Context(), db, "", slog.New(slog.DiscardHandler)).OffsiteNow(); again.Key != ageKey {
+		t.Errorf("after a restart the key is %q", again.Key)
 	}
 }

@@ -7,7 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +56,26 @@ func NewOffsite(ctx context.Context, db *store.Store, stick string, log *slog.Lo
 		o.now = offsite.Settings{}
 	}
 	return o
+}
+
+// TakePrepared takes the public key that waits in a data directory (see [Card.HandOver]), where none was set before; to where copies go is
+// said later. What waited is forgotten.
+func (o *Offsite) TakePrepared(ctx context.Context, dataDir string) error {
+	path := filepath.Join(dataDir, handover, "backup-key")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && o.OffsiteNow().Key == "" {
+		err = o.SetOffsite(ctx, api.OffsiteEdit{Key: strings.TrimSpace(string(text)), Keep: offsite.KeepUsual})
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		return fmt.Errorf("take the key for backups that was prepared: %w", err)
+	}
+	return nil
 }
 
 // keep stores the settings; mu is held.

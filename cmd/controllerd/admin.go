@@ -28,7 +28,7 @@ func (d *daemon) newAdmin(ctx context.Context, tokenLife time.Duration, shown ap
 	}
 	return api.New(api.Config{
 		Core: d.core, Jobs: d.core, Accounts: d.db, Keeper: d.db, Editor: d.db, Auditor: d.db, History: whatWas{d.past, d.db}, Rules: d.rules, Tokens: tokens, Brake: brake, Houses: operations.Houses{Store: d.db, DataDir: d.dataDir},
-		Claim: api.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d, d.offsite}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
+		Claim: api.NewClaim(d.dataDir), Version: version, TLS: shown, Within: within, Backups: backups{d, d.nightly.offsite}, SiteFiles: operations.SiteFiles{DB: d.db, DataDir: d.dataDir}, Profiles: profilesHere, Log: d.log, System: system,
 	}), nil
 }
 

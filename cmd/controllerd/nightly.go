@@ -15,8 +15,9 @@ const nightlyEvery = 10 * time.Minute
 
 // nightly is where the daemon makes a backup by itself each night, and why the last try failed; nil: it did not.
 type nightly struct {
-	folder string
-	failed atomic.Pointer[string]
+	folder  string
+	failed  atomic.Pointer[string]
+	offsite *operations.Offsite // copies of them outside of the box
 }
 
 // backupNightly makes backups until ctx ends. Its trouble is logged once, until it is over.

@@ -177,7 +177,6 @@ type daemon struct {
 
 	dataDir string
 	nightly nightly
-	offsite *operations.Offsite
 	from    handover
 	ground  ground
 
@@ -229,8 +228,11 @@ func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, l
 	if d.api, err = d.newAPI(ctx, cfg, registry, brake, clock); err != nil {
 		return nil, err
 	}
-	d.offsite = operations.NewOffsite(ctx, db, cfg.stick, log)
-	registry.MustRegister(offsiteMetrics(d.offsite)...)
+	d.nightly.offsite = operations.NewOffsite(ctx, db, cfg.stick, log)
+	if err := d.nightly.offsite.TakePrepared(ctx, a.DataDir); err != nil {
+		log.Error("set the key for backups that leave the box on the page Backup", "why", err)
+	}
+	registry.MustRegister(offsiteMetrics(d.nightly.offsite)...)
 	shown := &identity{d.cert, db, cfg.certFile != "", a.publishCertificate}
 	if d.admin, err = d.newAdmin(ctx, cfg.tokenLife, shown, d.within(lines, registry), systemBelow(cfg.system, a.DataDir, cfg.updateLocal), brake, clock); err != nil {
 		return nil, err
@@ -315,7 +317,7 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.ports.Run(ctx) })
 	g.Go(func() error { return d.past.Run(ctx, d.core.Snapshot) })
 	g.Go(func() error { return d.backupNightly(ctx) })
-	g.Go(func() error { return d.offsite.Run(ctx) })
+	g.Go(func() error { return d.nightly.offsite.Run(ctx) })
 	g.Go(func() error { return d.watchNightly(ctx) })
 	here := web.New(web.Config{Log: d.log, Errors: api.Errors})
 	d.admin.Register(here)
