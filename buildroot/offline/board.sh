@@ -52,7 +52,7 @@ while read -r module; do cp "$module" "$init/modules/" && echo "${module##*/}"; 
 find "$init" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 (cd "$init" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible -R 0:0) | gzip -9n >"$parts/root/boot/initramfs"
 
-boot_from="" system_from=""
+boot_from="" system_from="" uboot=u-boot.bin environment_size=0x4000
 # shellcheck source=/dev/null
 . "$here/image.conf"
 if [ -n "$system_from" ]; then
@@ -69,7 +69,7 @@ esac
 
 # U-Boot's environment is the one that is built into it, but for what environment.txt says.
 if [ -e "$here/environment.txt" ]; then
-  python3 - "$parts/boot/u-boot.bin" "$here/environment.txt" <<'PYTHON' | mkenvimage -s 0x4000 -o "$parts/boot/uboot.env" -
+  python3 - "$parts/boot/$uboot" "$here/environment.txt" <<'PYTHON' | mkenvimage -s "$environment_size" -o "$parts/boot/uboot.env" -
 import re, sys
 inside = re.findall(rb"(?:[A-Za-z_]\w*=[^\0]*\0){10,}", open(sys.argv[1], "rb").read())
 values = dict(v.split("=", 1) for block in inside for v in block.decode("ascii").split("\0") if v)

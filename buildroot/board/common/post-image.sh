@@ -6,9 +6,9 @@ here=$(dirname "$0")
 cd "$images"
 cat "$here/../$board/boot.cmd" "$here/boot.cmd" >boot.cmd
 arch=arm64
-boot_files="" table="" raw=""
+boot_files="" table="" raw="" active=""
 # shellcheck source=/dev/null
-. "$here/../$board/image.conf" # boot_files, table, raw, and for 32 bits arch=arm
+. "$here/../$board/image.conf" # boot_files, table, raw, active, and for 32 bits arch=arm
 if [ -d "$CONTROLLER_PARTS" ]; then
   cp "$CONTROLLER_PARTS"/boot/* .
   boot_files=$(cd "$CONTROLLER_PARTS/boot" && echo *)
@@ -23,6 +23,7 @@ root=b921b045-1df0-41c3-af44-4c6f280d3fae
 # A ROM that knows the old table only finds the first partition in it.
 mbr=""
 [ "$table" != hybrid ] || mbr="partition-type = 0xC"
+[ -z "$active" ] || mbr="$mbr bootable = true"
 cp "$here/controller.txt.example" .
 # shellcheck disable=SC2086 # names, separated by spaces
 list=$(printf '"%s", ' boot.scr controller.txt.example $boot_files)

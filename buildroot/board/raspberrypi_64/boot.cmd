@@ -1,5 +1,6 @@
 setenv kernel Image.gz
-setenv scriptaddr_state 0x02500000
+setenv state_addr 0x02500000
+setenv spare_addr 0x02580000
 # Far enough apart: the packed kernel, where it is unpacked, the initial RAM disk. QEMU's device tree lies at 0x08000000, the
 # firmware's at the end of memory.
 setenv kernel_addr_r 0x10000000
