@@ -40,8 +40,11 @@ func newBoard(t *testing.T, name string, h house, extra ...string) *board {
 	if err := os.Truncate(b.card, 2<<30); err != nil {
 		t.Fatal(err)
 	}
-	if name == raspberryPi {
+	switch name {
+	case raspberryPi:
 		b.preparePi(t)
+	case beagleBone:
+		b.prepareBone(t)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -67,14 +70,8 @@ func (b *board) power(t *testing.T) {
 		"-display", "none", "-monitor", "none", "-qmp", "unix:" + qmp,
 		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-:443",
 	}
-	if b.name == raspberryPi {
-		args = append(args, b.pi()...)
-	} else {
-		args = append(args, "-M", "virt", "-cpu", "cortex-a53", "-smp", "2", "-m", "512",
-			"-bios", "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "-serial", "file:"+b.consolePath(),
-			"-drive", "if=none,id=card,format=raw,file="+b.card, "-device", "virtio-blk-pci,drive=card",
-			"-device", "virtio-net-pci,netdev=lan,romfile=", "-device", "virtio-rng-pci", "-device", "i6300esb", "-device", "qemu-xhci,id=usb")
-	}
+	qemu, machine := b.machine()
+	args = append(args, machine...)
 	if b.house.serial != "" {
 		tty, err := filepath.EvalSymlinks(b.house.serial)
 		if err != nil {
@@ -82,7 +79,7 @@ func (b *board) power(t *testing.T) {
 		}
 		args = append(args, "-chardev", "serial,id=rs485,path="+tty, "-device", "usb-serial,chardev=rs485")
 	}
-	b.qemu = exec.Command("qemu-system-aarch64", append(args, b.extra...)...)
+	b.qemu = exec.Command(qemu, append(args, b.extra...)...)
 	log, err := os.Create(filepath.Join(b.work, "qemu.log"))
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +100,49 @@ func (b *board) power(t *testing.T) {
 	b.says = bufio.NewScanner(b.qmp)
 	b.says.Scan() // its greeting
 	b.tell(t, "qmp_capabilities", nil)
+}
+
+// machine is the program that is QEMU for this board, and what it is told of the board.
+func (b *board) machine() (program string, args []string) {
+	switch b.name {
+	case raspberryPi:
+		return "qemu-system-aarch64", b.pi()
+	case beagleBone:
+		return "qemu-system-arm", append([]string{"-M", "virt,highmem=off", "-cpu", "cortex-a15", "-smp", "1",
+			"-bios", "/usr/lib/u-boot/qemu_arm/u-boot.bin"}, b.virtual()...)
+	default:
+		return "qemu-system-aarch64", append([]string{"-M", "virt", "-cpu", "cortex-a53", "-smp", "2",
+			"-bios", "/usr/lib/u-boot/qemu_arm64/u-boot.bin"}, b.virtual()...)
+	}
+}
+
+// virtual is what QEMU's virt machines have, of either width.
+func (b *board) virtual() []string {
+	return []string{
+		"-m", "512", "-serial", "file:" + b.consolePath(),
+		"-drive", "if=none,id=card,format=raw,file=" + b.card, "-device", "virtio-blk-pci,drive=card",
+		"-device", "virtio-net-pci,netdev=lan,romfile=", "-device", "virtio-rng-pci", "-device", "i6300esb", "-device", "qemu-xhci,id=usb",
+	}
+}
+
+// rescript changes the boot script of the card's copy as QEMU needs it; each of the old words is there once.
+func (b *board) rescript(t *testing.T, arch string, oldAndNew ...string) {
+	t.Helper()
+	script, command := filepath.Join(b.work, "boot.scr"), filepath.Join(b.work, "boot.cmd")
+	run(t, "mcopy", "-i", b.card+firstPartition, "::boot.scr", script)
+	text, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const header = 64 + 8 // of the image, and the length of its only part
+	for i := 0; i < len(oldAndNew); i += 2 {
+		if len(text) < header || strings.Count(string(text), oldAndNew[i]) != 1 {
+			t.Fatalf("boot.scr has %q not once: mend this test\n%q", oldAndNew[i], text)
+		}
+	}
+	put(t, command, strings.NewReplacer(oldAndNew...).Replace(string(text[header:])))
+	run(t, "mkimage", "-A", arch, "-T", "script", "-C", "none", "-d", command, script)
+	run(t, "mcopy", "-o", "-i", b.card+firstPartition, script, "::boot.scr")
 }
 
 // cut takes the power away.

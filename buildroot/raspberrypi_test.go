@@ -3,8 +3,6 @@
 package buildroot
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 )
@@ -33,23 +31,10 @@ const forQEMU = "console=ttyS1,115200 systemd.watchdog_device=none maxcpus=1 sys
 // preparePi changes the card's copy as QEMU needs it.
 func (b *board) preparePi(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"u-boot.bin", piTree, "boot.scr"} {
+	for _, name := range []string{"u-boot.bin", piTree} {
 		run(t, "mcopy", "-i", b.card+firstPartition, "::"+name, filepath.Join(b.work, name))
 	}
-	script := filepath.Join(b.work, "boot.scr")
-	text, err := os.ReadFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const header = 64 + 8 // of the image, and the length of its only part
-	onScreen := []byte("console=tty1")
-	if len(text) < header || bytes.Count(text, onScreen) != 1 {
-		t.Fatalf("boot.scr is not what it was: mend this test\n%q", text)
-	}
-	command := filepath.Join(b.work, "boot.cmd")
-	put(t, command, string(bytes.Replace(text[header:], onScreen, []byte(forQEMU), 1)))
-	run(t, "mkimage", "-A", "arm64", "-T", "script", "-C", "none", "-d", command, script)
-	run(t, "mcopy", "-o", "-i", b.card+firstPartition, script, "::boot.scr")
+	b.rescript(t, "arm64", "console=tty1", forQEMU)
 }
 
 // pi is what QEMU is told of it; the console is the second serial port.
