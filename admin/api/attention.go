@@ -275,7 +275,7 @@ func (a *API) attend(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		now := time.Now()
-		for _, key := range a.desk.look(a.Core.Snapshot(), now, a.besides(now)...) {
+		for _, key := range a.desk.look(a.Core.Snapshot(), now, slices.Concat(a.besides(), overdueCopies(a.Backups.Overdue(now)))...) {
 			if err := a.Auditor.EndAside(ctx, key); err != nil {
 				a.Log.Error("it is over, and that is not kept", "what", key, "why", err)
 			}

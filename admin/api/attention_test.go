@@ -35,7 +35,7 @@ func TestWhatIsOfTheControllerItselfIsTold(t *testing.T) {
 	d, at := newDesk(), time.Date(2026, 3, 4, 7, 0, 0, 0, time.UTC)
 	told := func(long time.Duration) (kinds string) {
 		for end := at.Add(long); at.Before(end); at = at.Add(time.Second) {
-			d.look(s, at, a.besides(at)...)
+			d.look(s, at, a.besides()...)
 		}
 		for _, c := range d.now.Load().attention.Concerns {
 			kinds += c.Kind + " "

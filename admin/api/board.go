@@ -33,8 +33,7 @@ func boardOf(s board.State) *Board {
 }
 
 // besides are what needs somebody and is not of the building.
-func (a *API) besides(now time.Time) (list []Concern) {
-	list = overdueCopies(a.Backups.Overdue(now))
+func (a *API) besides() (list []Concern) {
 	if a.Within.Board != nil {
 		s := a.Within.Board()
 		if s.Power == board.Weak {

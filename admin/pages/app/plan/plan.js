@@ -215,6 +215,11 @@ export default function PlanPage() {
           ${plan
             ? html`
               <div class="stack tight">
+                ${inHand && html`
+                  <p class="row" role="status">
+                    <span class="grow">${t('floor.tap', { name: inHand.name })}</span>
+                    <button type="button" class="button quiet" onClick=${() => setHand('')}>${t('floor.enough')}</button>
+                  </p>`}
                 <${Board} key=${plan.picture} plan=${plan} name=${name} look=${would?.look || lookOf}
                   chosen=${chosen.length === 1 ? chosen[0] : ''} drop=${drop}
                   address=${`/api/v1/floors/${encodeURIComponent(name)}/picture?picture=${plan.picture}`} onChoose=${choose}
@@ -224,13 +229,7 @@ export default function PlanPage() {
                       ${t(arranging ? 'floor.arranged' : 'floor.arrange')}
                     </button>`}
                 <//>
-                ${inHand
-                  ? html`
-                    <p class="row" role="status">
-                      <span class="grow">${t('floor.tap', { name: inHand.name })}</span>
-                      <button type="button" class="button quiet" onClick=${() => setHand('')}>${t('floor.enough')}</button>
-                    </p>`
-                  : html`<p class="sub legend">${t(arranging ? 'floor.drag' : would ? 'would.legend' : 'floor.legend')}</p>`}
+                ${!inHand && html`<p class="sub legend">${t(arranging ? 'floor.drag' : would ? 'would.legend' : 'floor.legend')}</p>`}
               </div>`
             : html`
               <${Empty} icon="plan" text=${t('floor.none')}>
