@@ -83,7 +83,6 @@ var pagePaths = map[string]string{
 func TestPagesInEveryLook(t *testing.T) {
 	t.Parallel()
 	h := demoHouse(t)
-	browser := uitest.Open(t)
 	looks := []uitest.Look{
 		{Width: 320, Height: 640, Language: "de", Touch: true},
 		{Width: 768, Height: 1024, Dark: true},
@@ -102,7 +101,7 @@ func TestPagesInEveryLook(t *testing.T) {
 		name := fmt.Sprintf("%d-%s-%s", look.Width, scheme, cmp.Or(look.Language, "en"))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tab := browser.Tab(t, look)
+			tab := uitest.Open(t).Tab(t, look)
 			tab.Go(h.url + "/")
 			tab.Wait(`document.querySelector("form")`)
 			inspect(t, tab, "login-"+name)

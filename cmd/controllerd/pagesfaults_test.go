@@ -71,7 +71,6 @@ func TestFaultsAsTheyAreSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := uitest.Open(t)
 	for _, c := range []struct {
 		name  string
 		fault sim.Fault
@@ -101,7 +100,7 @@ func TestFaultsAsTheyAreSeen(t *testing.T) {
 			for cluster, level := range map[int]int{1: 60, 2: 35, 3: 80} {
 				h.insist("channelControl", fmt.Sprintf(`{"targetType":2,"targetId":%d,"command":"DIM","dimLevel":%d}`, cluster, level))
 			}
-			tab := browser.Tab(t, uitest.Look{Width: 360, Height: 640, Touch: true})
+			tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 640, Touch: true})
 			logIn(h, tab, "operator")
 			h.fault(c.fault)
 			tab.Wait(fmt.Sprintf(`["%s"].every((said) => document.querySelector(".attention").innerText.includes(said))`, strings.Join(c.home, `", "`)))

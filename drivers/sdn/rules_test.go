@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -310,8 +311,8 @@ func TestASerialServerHasYetToSend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var late time.Duration // of the motor's answer
-		var came []time.Time
+		var late atomic.Int64 // of the motor's answer, in nanoseconds
+		came := make(chan time.Time, 64)
 		go func() {
 			b := make([]byte, 64)
 			for {
@@ -319,25 +320,28 @@ func TestASerialServerHasYetToSend(t *testing.T) {
 				if err != nil {
 					return
 				}
-				came = append(came, time.Now())
+				came <- time.Now()
 				if f, err := ParseFrame(b[:n]); err == nil && f.ID == getMotorPosition {
-					time.Sleep(d.airtime(n) + late + d.airtime(len(answer)))
+					time.Sleep(d.airtime(n) + time.Duration(late.Load()) + d.airtime(len(answer)))
 					conn.Write(answer)
 				}
 			}
 		}()
-		for _, late = range []time.Duration{d.options.responseTimeout - time.Millisecond, d.options.responseTimeout + time.Millisecond} {
+		for _, by := range []time.Duration{d.options.responseTimeout - time.Millisecond, d.options.responseTimeout + time.Millisecond} {
 			time.Sleep(time.Minute)
+			late.Store(int64(by))
 			_, err := d.exchange(d.positionOf(m)).Do(t.Context(), appliance.Yield{})
-			if heard := late < d.options.responseTimeout; (err == nil) != heard || !heard && !errors.Is(err, appliance.ErrSilent) {
-				t.Errorf("answered after %v: %v", late, err)
+			if heard := by < d.options.responseTimeout; (err == nil) != heard || !heard && !errors.Is(err, appliance.ErrSilent) {
+				t.Errorf("answered after %v: %v", by, err)
 			}
 			// What it answers too late is no second motor's answer.
 			if time.Sleep(time.Second); m.twin {
-				t.Errorf("answered after %v: two motors have the address", late)
+				t.Errorf("answered after %v: two motors have the address", by)
 			}
 		}
-		came, late = nil, 0
+		for len(came) > 0 {
+			<-came
+		}
 		all := Frame{ID: ctrlStop, Source: d.options.host, Destination: Everybody, Data: []byte{0}}
 		for range 2 {
 			if _, err := d.shout(all, nil, nil).Do(t.Context(), appliance.Yield{}); err != nil {
@@ -345,8 +349,11 @@ func TestASerialServerHasYetToSend(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if len(came) != 2 || came[1].Sub(came[0]) < d.airtime(minFrame+1)+d.options.quiet {
-			t.Errorf("the frames were sent at %v, and take %v with the silence", came, d.airtime(minFrame+1)+d.options.quiet)
+		if len(came) != 2 {
+			t.Fatalf("%d frames were sent", len(came))
+		}
+		if first, second := <-came, <-came; second.Sub(first) < d.airtime(minFrame+1)+d.options.quiet {
+			t.Errorf("one frame came %v after the other, and it takes %v with the silence", second.Sub(first), d.airtime(minFrame+1)+d.options.quiet)
 		}
 	})
 }

@@ -40,7 +40,8 @@ var shared = sync.OnceValues(start)
 var seats = make(chan struct{}, 2)
 
 // Open gives the browser to a test, once there is room for one more. The first to ask starts it; the package's TestMain calls
-// Close. It trusts any certificate, as the controllers of tests make their own.
+// Close. It trusts any certificate, as the controllers of tests make their own. Of a test whose parts run beside others each part opens it
+// for itself: a test that has it and waits for its parts keeps the room they wait for.
 func Open(t testing.TB) *Browser {
 	t.Helper()
 	seats <- struct{}{}
