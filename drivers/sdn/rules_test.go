@@ -335,7 +335,11 @@ func TestASerialServerHasYetToSend(t *testing.T) {
 				t.Errorf("answered after %v: %v", by, err)
 			}
 			// What it answers too late is no second motor's answer.
-			if time.Sleep(time.Second); m.twin {
+			time.Sleep(time.Second)
+			d.mu.Lock()
+			twin := m.twin
+			d.mu.Unlock()
+			if twin {
 				t.Errorf("answered after %v: two motors have the address", by)
 			}
 		}
