@@ -13,10 +13,12 @@ import (
 	"svc.internal/controller/sim"
 )
 
-// faultsSite has a gateway in the network, a line and a DALI gateway at adapters, and everything on a plan.
+// faultsSite has a gateway in the network, a line and a DALI gateway at adapters, and everything on a plan. A lamp's
+// failure is asked for with what is read for power, which by default a test would wait a minute for.
 const faultsSite = `
 site:
   name: House by the river
+  freshness: {power: 2s}
   floors:
     - name: Ground floor
       clusters: [1, 2, 3]
