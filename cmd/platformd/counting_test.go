@@ -241,7 +241,7 @@ func (h *house) early(headers ...string) {
 // storm asks n times at once, over all instances in turn.
 func storm(t *testing.T, houses []*house, key string, n int) (passed, refused int32) {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, MaxConnsPerHost: 100}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n / 10, MaxConnsPerHost: n / 10}}
 	defer client.CloseIdleConnections()
 	var ok, no atomic.Int32
 	var wg sync.WaitGroup
