@@ -212,10 +212,12 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 	fingers.Wait()
 	took := time.Since(began)
 	again := 0
+	var late [panels]bool
 	for i := range panels {
 		want := slides[i][steps-1].percent
-		again += e.insist(fmt.Sprintf("light %d ends at %d", i+1, want), func() bool { return e.level(appliance.ID(i+1)) == want },
+		n := e.insist(fmt.Sprintf("light %d ends at %d", i+1, want), func() bool { return e.level(appliance.ID(i+1)) == want },
 			list[i].DeviceID, "light_brightness", "released", fmt.Sprint(wire.SliderOf(want)))
+		again, late[i] = again+n, n > 0
 	}
 	if again > 0 {
 		t.Logf("%d last values were told again: this machine was too busy for hardware to confirm them in time", again)
@@ -229,6 +231,9 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 	}
 	var thirds [3][]time.Duration
 	for i := range slides {
+		if late[i] {
+			continue // when it obeyed tells when it was told again
+		}
 		for _, w := range e.obeyed(slides[i], i%4, appliance.ID(i+1)) {
 			third := min(2, int(3*w.at.Sub(began)/max(took, lasts)))
 			thirds[third] = append(thirds[third], w.late)

@@ -224,23 +224,28 @@ func (s *search) call(t NodeType) {
 }
 
 // confirmCalls to one address: the answers of twins collide in a fifth of them.
-const confirmCalls = 4
+const confirmCalls = 8
 
-// confirm calls a motor by its address that answered a call twice. Its answer to the
-// call before may have come late, as once where a serial server or this machine was
-// slow; a second motor answers again.
+// confirm calls a motor by its address that answered a call twice. Answers to calls before
+// may have come late, as where a serial server or this machine was slow: only one more than
+// was ever called for is of a second motor. One call before the first counts as unanswered.
 func (s *search) confirm(a Address) {
 	d, k := s.driver, s.known[a]
 	if k.times < 2 {
 		return
 	}
-	for i := 0; k.alike < 2 && i < confirmCalls && !s.Over(); i++ {
+	for i, owed := 0, 1; k.alike < 2 && i < confirmCalls && !s.Over(); i++ {
+		owed++
 		if !s.shout(Frame{ID: getNodeAddress, To: k.kind, Source: d.options.host, Destination: a}, a.String()) {
 			continue
 		}
 		d.mu.Lock()
-		k.alike = d.strangers.found[a].times
+		heard := d.strangers.found[a].times
 		d.mu.Unlock()
+		if heard > owed {
+			k.alike = heard
+		}
+		owed = max(0, owed-heard)
 	}
 }
 
@@ -321,7 +326,7 @@ type candidate struct {
 	seen   int           // calls that it seemed to answer
 	astray int           // of them calls of another type that it seemed to answer: it was called before
 	delay  time.Duration // of its answers, if nobody waits that long
-	alike  int           // answers to one call of its address; two are twins
+	alike  int           // answers to one call of its address, if more than it was called for; two are twins
 }
 
 // about is what a motor told of itself.

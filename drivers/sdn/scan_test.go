@@ -119,6 +119,35 @@ func TestScanOfTwins(t *testing.T) {
 	})
 }
 
+// A motor whose answers come late once and then in time, as on a machine that is busy, answers two calls at once, and is one motor.
+func TestScanOfOneThatCatchesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const last = "unknown (0F), round 1" // everybody is called next
+		list := motors(1)
+		list[0].Type = 0xF
+		h := build(t, plan{sim: quick(list), strange: 1})
+		h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+		called := 0
+		found, _, asked := h.scan(appliance.ScanOptions{}, func(what string) {
+			late := what == last
+			switch called++; {
+			case strings.Contains(what, "round"):
+				called = 0
+			case what == address(0):
+				late = called == 1
+			}
+			h.sim.SetTrouble(address(0), sdnsim.Trouble{Late: map[bool]time.Duration{true: 350 * time.Millisecond}[late]})
+		})
+		if f := found[address(0)]; f.Finding != appliance.FoundDevice || len(found) != 1 {
+			t.Errorf("%+v, want one motor", found)
+		}
+		if asked["061A00 40"] < 3 {
+			t.Errorf("asked %v: it is called by its address when it seems to answer twice", asked)
+		}
+	})
+}
+
 // To find out what a port is, everybody is called until one answers, and asked nothing else.
 func TestScanThatFindsOutWhatAPortIs(t *testing.T) {
 	t.Parallel()
