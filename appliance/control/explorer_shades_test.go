@@ -25,9 +25,9 @@ import (
 // every third frame, outages of the bus, changes of the site, restarts and crashes. What the
 // motors really do tells whether one runs that nobody will stop, whether anything began late
 // or for nobody, whether a success was true, whether a healthy motor or lamp ever failed, and
-// whether what is shown in the end is so. 1,000 histories, 100,000 with SOAK=1; SEED tells one.
+// whether what is shown in the end is so. 400 histories, 100,000 with SOAK=1; SEED tells one.
 func TestExplorerOfShadesOnTheEngineCampaign(t *testing.T) {
-	last := uint64(1000)
+	last := uint64(400)
 	if os.Getenv("SOAK") != "" {
 		last = 100_000
 	}

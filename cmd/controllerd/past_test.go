@@ -30,15 +30,15 @@ func TestHistoryOfABuilding(t *testing.T) {
 		}
 		began := time.Now()
 		dim(40)
-		time.Sleep(20 * time.Minute)
+		time.Sleep(6 * time.Minute)
 		dim(70)
 		if status, message := h.control("shadeControl", `{"targetType":3,"targetId":5001,"command":"POS","posValue":60}`); status != 1 {
 			t.Fatalf("%d %s", status, message)
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		h.restart()
 		h.awaitOnline()
-		time.Sleep(10 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		token := h.enter("viewer")
 
 		var got api.Past
@@ -59,7 +59,7 @@ func TestHistoryOfABuilding(t *testing.T) {
 				t.Errorf("channel %d was %v", track.Channel, values)
 			}
 			at := time.Unix(track.At[len(track.At)-3], 0)
-			if d := at.Sub(began.Add(20 * time.Minute)); d < -2*time.Second || d > 10*time.Second {
+			if d := at.Sub(began.Add(6 * time.Minute)); d < -2*time.Second || d > 10*time.Second {
 				t.Errorf("dimmed %v away from when it was", d)
 			}
 		}
