@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -230,5 +231,120 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 	}
 	if n := len(load(t, open(t, filepath.Dir(s.path))).Nodes); n != 3 {
 		t.Errorf("%d nodes, want 3", n)
+	}
+}
+
+// A sealed backup is read from its beginning, and leaves nothing behind.
+func TestSealedBackupHasNoName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	imports(t, s, demo(), ImportOptions{})
+	before, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := s.SealedBackup(t.Context(), backup.Seal{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(sealed)
+	if err := errors.Join(err, sealed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sealed.Read(make([]byte, 1)); err == nil {
+		t.Error("it can be read after it was closed")
+	}
+	file := filepath.Join(t.TempDir(), "sealed")
+	if err := os.WriteFile(file, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Restore(t.Context(), file, t.TempDir(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.SealedBackup(t.Context(), backup.Seal{Key: "no key"}); err == nil {
+		t.Error("it is sealed for a key that is none")
+	}
+	if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
+		t.Errorf("files in the data directory: %v (%v), want no more than %v", after, err, before)
+	}
+}
+
+// A file that had to have a name, as on a stick, is not given that of another unless it is to replace it, and is gone if it is
+// given up.
+func TestFileThatIsNamedMeanwhile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	to := filepath.Join(dir, "backup")
+	content := func(file string) string { b, _ := os.ReadFile(file); return string(b) }
+	write := func(text string) *anonymous {
+		f, err := os.Create(to + ".part")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		return &anonymous{File: f, dir: dir, named: f.Name()}
+	}
+	for _, step := range []struct {
+		text    string
+		replace bool
+		want    string
+	}{{"one", false, "one"}, {"two", false, "one"}, {"three", true, "three"}} {
+		a := write(step.text)
+		err := a.become(to, step.replace)
+		a.discard()
+		if refused := step.want != step.text; errors.Is(err, fs.ErrExist) != refused || !refused && err != nil || content(to) != step.want {
+			t.Errorf("%+v: %v, there is %q", step, err, content(to))
+		}
+		if _, err := os.Lstat(to + ".part"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%+v: what it was meanwhile: %v", step, err)
+		}
+	}
+	a := write("four")
+	if err := os.Remove(a.named); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.become(to, true); err == nil {
+		t.Error("what is gone has become a file")
+	}
+	a.discard()
+	if _, err := newAnonymous(filepath.Join(dir, "missing", "file")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in no directory: %v", err)
+	}
+}
+
+// A copy is whole or not there, and takes nobody's place.
+func TestCopyIsWholeOrNotThere(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
+	if err := os.WriteFile(from, []byte("text"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyFile(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(to); err != nil || info.Size() != 4 || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := os.WriteFile(from, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyFile(from, to); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over another: %v", err)
+	}
+	if b, err := os.ReadFile(to); string(b) != "text" {
+		t.Errorf("over another: %q, %v", b, err)
+	}
+	for what, from := range map[string]string{"what is missing": filepath.Join(dir, "missing"), "a directory": dir} {
+		to := filepath.Join(t.TempDir(), "to")
+		if err := copyFile(from, to); err == nil {
+			t.Errorf("%s was copied", what)
+		}
+		if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: something is left: %v", what, err)
+		}
 	}
 }

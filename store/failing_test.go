@@ -26,6 +26,7 @@ type failing struct {
 	real driver.Driver
 	name string
 	left atomic.Int64 // steps until that one; below 0: none fails
+	err  error        // of that one; nil: errDisk
 	// wentOn: a transaction in which a step failed was committed all the same.
 	wentOn bool
 }
@@ -46,7 +47,7 @@ type failingConn struct {
 func (c *failingConn) step() error {
 	if c.f.left.Load() >= 0 && c.f.left.Add(-1) < 0 {
 		c.failed = true
-		return errDisk
+		return cmp.Or(c.f.err, errDisk)
 	}
 	return nil
 }
@@ -281,6 +282,11 @@ func TestWhereverTheDiskFailsAllIsKeptOrNothing(t *testing.T) {
 		}},
 		{"load groups", reads, func(int64) error { _, err := s.LoadGroups(ctx); return err }},
 		{"note something", writes, func(int64) error { return s.Audit(ctx, account.Audit{What: "w"}) }},
+		{"read a secret", reads, func(int64) error { _, err := s.KeptSecret(ctx, "secret"); return err }},
+		{"plan a migration", reads, func(int64) error {
+			_, err := s.PlanMigration(ctx, migration.House{Source: "new:443", Nodes: []migration.Node{{ID: 700, Name: "Lamp"}}})
+			return err
+		}},
 		{"read the audit log", reads, func(int64) error { _, err := s.Audits(ctx, 10, 0, true); return err }},
 		{"read a picture", reads, func(int64) error { _, err := s.Picture(ctx, site.Division.Floors[0].Plan.Picture); return err }},
 		{"take over what others changed", reads, func(int64) error { s.seen = revisions{}; return s.TakeOver(ctx) }},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -147,5 +148,130 @@ func TestUnkeptStore(t *testing.T) {
 	}
 	if now, err := os.ReadFile(filepath.Join(dir, databaseFile)); err != nil || string(now) != string(was) {
 		t.Errorf("the file was changed (%v)", err)
+	}
+}
+
+// A disk that is full takes no change, and lets people in all the same; when it has room again, that is noticed without a restart.
+func TestDiskThatIsFullAndHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	ctx := t.Context()
+	user, err := s.AddUser(ctx, "ana", "a password for tests", account.RoleAdmin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.keeper.stop() // else it looks at the database between two steps
+	w := &watcher{wake: make(chan struct{}, 1)}
+	s.register(w)
+	told := func() bool {
+		was := w.pending.Kept
+		w.pending = Change{}
+		return was
+	}
+	due := func() { // to look again
+		l := *s.unkept.Load()
+		l.tried = time.Now().Add(-tryEvery)
+		s.unkept.Store(&l)
+	}
+	n := 0
+	change := func() error {
+		n++
+		return s.ReplaceSecret(ctx, "secret", []byte{byte(n)})
+	}
+	disk := onFailing(t, s)
+	disk.err = unix.ENOSPC
+	full := func(yes bool) {
+		if disk.left.Store(-1); yes {
+			disk.left.Store(0)
+		}
+	}
+
+	if full(true); !errors.Is(change(), account.ErrNotKept) || !errors.Is(s.Kept(), unix.ENOSPC) || !told() {
+		t.Errorf("full: %v", s.Kept())
+	}
+	late := &watcher{wake: make(chan struct{}, 1)}
+	if s.register(late); !late.pending.Kept || len(late.wake) != 1 {
+		t.Error("who watches later is not told")
+	}
+	full(false)
+	if s.look(ctx); s.Kept() == nil {
+		t.Error("it is looked again at once")
+	}
+	full(true)
+	due()
+	if s.look(ctx); s.Kept() == nil || time.Since(s.unkept.Load().tried) >= tryEvery {
+		t.Errorf("looked at while it is full: %v, last tried %v ago", s.Kept(), time.Since(s.unkept.Load().tried))
+	}
+	full(false)
+	due()
+	if s.look(ctx); s.Kept() != nil || !told() {
+		t.Errorf("room again: %v", s.Kept())
+	}
+	full(true)
+	_ = change()
+	told()
+	full(false)
+	if err := change(); err != nil || s.Kept() != nil || !told() {
+		t.Errorf("the next change: %v, %v", err, s.Kept())
+	}
+	disk.err = nil
+	full(true)
+	if err := change(); !errors.Is(err, errDisk) || errors.Is(err, account.ErrNotKept) || s.Kept() != nil {
+		t.Errorf("another failure: %v, %v", err, s.Kept())
+	}
+	if _, err := s.NewSession(ctx, user); err != nil && !errors.Is(err, errDisk) {
+		t.Error(err)
+	} else if s.db.Load().conf == nil {
+		t.Error("another failure makes it live in memory")
+	}
+
+	disk.err = unix.ENOSPC
+	full(true)
+	session, err := s.NewSession(ctx, user)
+	if err != nil || s.db.Load().conf != nil || s.Kept() == nil || !told() {
+		t.Fatalf("a log-in while it is full: %v, kept: %v", err, s.Kept())
+	}
+	if got, err := s.UseSession(ctx, session); err != nil || got.Name != "ana" {
+		t.Errorf("session: %v, %v", got, err)
+	}
+	if err := change(); !errors.Is(err, account.ErrNotKept) {
+		t.Errorf("a change: %v", err)
+	}
+	other := open(t, filepath.Dir(s.path)) // somebody else, for whom there is room
+	if _, err := other.AddUser(ctx, "ben", "a password for tests", account.RoleViewer); err != nil {
+		t.Fatal(err)
+	}
+	away := s.path + ".away"
+	if err := os.Rename(s.path, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(s.path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	due()
+	if s.look(ctx); s.Kept() == nil || s.db.Load().conf != nil {
+		t.Errorf("a database that cannot be opened: %v", s.Kept())
+	}
+	if err := errors.Join(os.Remove(s.path), os.Rename(away, s.path)); err != nil {
+		t.Fatal(err)
+	}
+	due()
+	if s.look(ctx); s.Kept() != nil || s.db.Load().conf == nil || !told() {
+		t.Errorf("room again: %v", s.Kept())
+	}
+	if _, known := s.User("ben"); !known {
+		t.Error("what others changed meanwhile is not seen")
+	}
+	if _, err := s.UseSession(ctx, session); err == nil {
+		t.Error("a session that was never kept goes on")
+	}
+	if err := change(); err != nil {
+		t.Errorf("a change: %v", err)
+	}
+	if v, err := s.KeptSecret(ctx, "secret"); err != nil || len(v) != 1 || int(v[0]) != n {
+		t.Errorf("kept: %v, %v; want change %d", v, err, n)
+	}
+	if v, err := s.KeptSecret(ctx, "none"); v != nil || err != nil {
+		t.Errorf("a secret that there is not: %v, %v", v, err)
 	}
 }
