@@ -510,3 +510,130 @@ func TestWhatMayBeWrittenADay(t *testing.T) {
 		t.Error("what is written is not told as it is")
 	}
 }
+
+// What becomes of a job of tables when one of its exchanges has ended: it goes on, is tried again, waits, or ends; and a device that
+// was being written is one of which nothing is known.
+func TestWhatBecomesOfAnExchangeOfTables(t *testing.T) {
+	const goesOn, again, ends = "goes on", "again", "ends"
+	for _, row := range []struct {
+		what   string
+		kind   TableKind
+		err    error
+		unsent bool
+		tries  int
+		is     string
+		wait   time.Duration
+		fails  int // of its device
+	}{
+		{what: "it was answered", kind: Reading, is: goesOn},
+		{what: "it gave way before anything was sent", kind: Reading, err: appliance.ErrPreempted, unsent: true, tries: 9, is: again},
+		{what: "it gave way too often after it was sent", kind: Reading, err: appliance.ErrPreempted, tries: 9, is: ends, fails: 1},
+		{what: "this machine overslept", kind: Reading, err: appliance.ErrOverslept, tries: 9, is: again},
+		{what: "silence", kind: Reading, err: appliance.ErrSilent, is: again},
+		{what: "silence again and again", kind: Reading, err: appliance.ErrSilent, tries: 2, is: ends, fails: 1},
+		{what: "it is busy", kind: Reading, err: appliance.ErrBusy, is: again, wait: 500 * time.Millisecond},
+		{what: "the bus goes", kind: Reading, err: appliance.ErrBusDown, is: ends},
+		{what: "it is late", kind: Reading, err: appliance.ErrExpired, is: ends},
+		{what: "silence of what is written", kind: Changing, err: appliance.ErrSilent, tries: 2, is: ends, fails: 1},
+		{what: "who writes is refused", kind: Changing, err: appliance.ErrRefused, is: ends, fails: 1},
+		{what: "nobody else is there", kind: Surveying, err: appliance.ErrSilent, tries: 9, is: goesOn},
+		{what: "the bus goes while others are looked for", kind: Surveying, err: appliance.ErrBusDown, is: ends},
+	} {
+		g := &shelves{rig: newRig(t, 2, 0), space: kept("a"), held: map[string][]string{}}
+		g.begun([]appliance.ID{1, 2})
+		g.run(time.Minute)
+		on := g.s.groups
+		j := &tableJob{kind: row.kind, tries: row.tries, step: &appliance.Exchange{Airtime: time.Second}}
+		d := on.devices[0]
+		if row.kind != Surveying {
+			j.device, d.armed = d, row.kind == Changing
+		}
+		was := *d
+		on.work.job, on.survey.at, g.s.actions = j, time.Time{}, nil
+		var res appliance.Result
+		if !row.unsent {
+			res.Sent = g.s.now
+		}
+		on.judge(j, res, row.err)
+		is := again
+		for _, a := range g.s.actions {
+			switch a.(type) {
+			case Continue:
+				is = goesOn
+			case Hang:
+				is = ends
+			}
+		}
+		if is != row.is || (on.work.job == nil) != (is == ends) || (j.step == nil) != (is == goesOn) {
+			t.Errorf("%s: it %s, want %s", row.what, is, row.is)
+		}
+		if cost := map[bool]time.Duration{true: time.Second}[row.err == nil]; j.cost != cost {
+			t.Errorf("%s: it took %v", row.what, j.cost)
+		}
+		if row.wait > 0 && !j.notBefore.Equal(g.s.now.Add(row.wait)) || row.wait == 0 && j.notBefore.After(g.s.now) {
+			t.Errorf("%s: not before %v", row.what, j.notBefore)
+		}
+		if d.fails != row.fails || (row.fails > 0) != d.due.After(g.s.now) || row.fails == 0 && d.trouble != was.trouble {
+			t.Errorf("%s: the device failed %d times, due %v, %q", row.what, d.fails, d.due, d.trouble)
+		}
+		if row.kind == Changing && row.is == ends && (d.armed || d.known()) {
+			t.Errorf("%s: its table counts as known", row.what)
+		}
+		if row.kind != Changing && d.table != was.table {
+			t.Errorf("%s: what is known of its table has changed", row.what)
+		}
+		if row.kind == Surveying && row.is == ends && !on.survey.at.Equal(g.s.now.Add(groupPause)) {
+			t.Errorf("%s: looked for again at %v", row.what, on.survey.at)
+		}
+		before := on.work.job
+		g.s.actions = nil
+		if on.judge(&tableJob{}, res, nil); len(g.s.actions) > 0 || on.work.job != before {
+			t.Errorf("%s: the end of another's job did something", row.what)
+		}
+	}
+}
+
+// A job goes on beside another site, but for a device that is another there: what is heard then is not of it.
+func TestAJobOfTablesAndAnotherSite(t *testing.T) {
+	for what, same := range map[string]bool{"its device stays": true, "its device is another": false} {
+		g := &shelves{rig: newRig(t, 2, 0), space: kept("a"), held: map[string][]string{}}
+		g.begun([]appliance.ID{1, 2})
+		g.run(time.Minute)
+		on := g.s.groups
+		d := on.devices[0]
+		if !same {
+			d = &groupDevice{name: d.name}
+		}
+		on.work.job, g.hung = &tableJob{kind: Reading, device: d, notBefore: g.now.Add(time.Hour)}, 0
+		g.take(Configure{Wiring: g.wiringOf()})
+		if (g.hung == 0) != same || (on.work.job != nil) != same {
+			t.Errorf("%s: given up %d times", what, g.hung)
+		}
+	}
+}
+
+// What an order came to names five devices at most, and each with what is wrong.
+func TestWhatAnOrderOfTablesCameTo(t *testing.T) {
+	g := &shelves{rig: newRig(t, 8, 0), space: kept("a"), held: map[string][]string{}}
+	g.begun([]appliance.ID{1, 2})
+	g.run(time.Minute)
+	on := g.s.groups
+	if err := on.verdict(); err != nil {
+		t.Error(err)
+	}
+	on.devices[2].table = tableUnknown
+	if err := on.verdict(); err == nil || err.Error() != "not in step: 3 did not tell its table: not read" {
+		t.Error(err)
+	}
+	on.devices[2].trouble = "it is broken"
+	for _, d := range on.devices[3:7] {
+		d.table = tableUnknown
+	}
+	if err := on.verdict(); err == nil || strings.Count(err.Error(), "did not tell") != 5 || !strings.Contains(err.Error(), "3 did not tell its table: it is broken;") || strings.Contains(err.Error(), "more") {
+		t.Error(err)
+	}
+	on.devices[7].table = tableUnknown
+	if err := on.verdict(); err == nil || strings.Count(err.Error(), "did not tell") != 5 || !strings.HasSuffix(err.Error(), "; and 1 more") {
+		t.Error(err)
+	}
+}

@@ -736,3 +736,48 @@ func TestTheNextBusStopsWhatMoves(t *testing.T) {
 		t.Errorf("the next bus: %+v; it is %v", next.frames, sh.motion)
 	}
 }
+
+// A newer command takes one of two lamps while the frame for both is out: the other is written again as it was wanted, and read back,
+// whatever the answer was, since the frame is not what is wanted of both any more.
+func TestAPartIsTakenWhileAFrameIsOut(t *testing.T) {
+	for _, err := range []error{nil, appliance.ErrSilent} {
+		r := newRig(t, 3, 0)
+		r.begin()
+		w := r.wiring()
+		w.Opened.InFlight = 4
+		r.take(Configure{Wiring: w})
+		r.plan = func(wants []appliance.Want) []appliance.Chain {
+			if len(wants) != 2 {
+				return r.Repair(wants)
+			}
+			one := r.together(well, true)(wants)
+			one[0].Steps[0].Device = "1"
+			return one
+		}
+		older := r.command(dim(40), r.things[0], r.things[1])
+		out := r.lend(1)
+		if len(out) != 1 {
+			t.Fatalf("%d are out", len(out))
+		}
+		newer := r.command(dim(60), r.things[0])
+		began, frames := r.now, len(r.frames)
+		res, _ := out[0].Exchange.Do(t.Context(), appliance.Yield{})
+		r.take(Over{Task: out[0].Task, Result: res, Err: err, Began: began})
+		r.run(5 * time.Second)
+		if as, why := r.outcome(newer); as != Confirmed || r.things[0].level != 60 {
+			t.Errorf("%v: the newer is %v, %v; its lamp has %d", err, as, why, r.things[0].level)
+		}
+		if e := r.ended[older]; len(e) != 2 || e[0].Why != appliance.ErrSuperseded || e[0].Place != 0 || e[1].Outcome != Confirmed || e[1].Place != 1 || r.things[1].level != 40 {
+			t.Errorf("%v: the older is %+v; its lamp has %d", err, e, r.things[1].level)
+		}
+		written := 0
+		for _, f := range r.frames[frames:] {
+			if f.write && f.node == r.things[1].node && f.want.Level == 40 {
+				written++
+			}
+		}
+		if written == 0 {
+			t.Errorf("%v: the other lamp was not written again by itself", err)
+		}
+	}
+}
