@@ -343,3 +343,88 @@ func TestSilenceBesideAnAnswerThatIsComing(t *testing.T) {
 		}
 	})
 }
+
+// tunedPort refuses other settings from some time on.
+type tunedPort struct {
+	line.SerialPort
+	left *int // times that it takes some
+}
+
+func (p tunedPort) Tune(to appliance.LineSettings) error {
+	if *p.left--; *p.left < 0 {
+		return errors.New("it takes no such settings")
+	}
+	return p.SerialPort.Tune(to)
+}
+
+// A question at other settings goes out at those, and after it, however it ends, the port has its own again and the line comes to
+// rest; a port that does not take settings is opened anew, and nothing goes out at wrong ones.
+func TestQuestionAtOtherSettings(t *testing.T) {
+	other := appliance.LineSettings{BaudRate: 9600, Parity: "even", DataBits: 8, StopBits: 1}
+	for _, row := range []struct {
+		what     string
+		answered bool
+		takes    int // how often the port takes other settings
+		asked    bool
+		err      error
+		lost     bool
+	}{
+		{"answered", true, 9, true, nil, false},
+		{"silent", false, 9, true, appliance.ErrSilent, false},
+		{"settings are refused", true, 0, false, appliance.ErrBusDown, true},
+		{"its own are refused", true, 1, true, nil, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var heard []appliance.LineSettings
+			v := newVirtual(t, func(v *virtual) {
+				heard = append(heard, *v.end.Settings())
+				if row.answered {
+					v.end.Write([]byte("full"))
+				}
+			}, func(c *line.Config) {
+				real := *c.Ports
+				c.Ports = &line.Ports{Dial: real.Dial, Serial: func(path string, to appliance.LineSettings) (line.SerialPort, error) {
+					p, err := real.Serial(path, to)
+					return tunedPort{SerialPort: p, left: &row.takes}, err
+				}}
+			})
+			own, opened := *v.end.Settings(), v.Opened()
+			if own == other {
+				t.Fatal("these are no other settings")
+			}
+			whole := func(b []byte) (int, line.Verdict) {
+				if len(b) < 4 {
+					return 0, line.More
+				}
+				return 4, line.Accept
+			}
+			_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, At: &other, Scan: whole})
+			if !errors.Is(err, row.err) {
+				t.Errorf("%s: %v, want %v", row.what, err, row.err)
+			}
+			if row.asked != (len(heard) == 1) || row.asked && heard[0] != other {
+				t.Errorf("%s: heard at %v", row.what, heard)
+			}
+			if lost := v.Link() != nil; lost != row.lost {
+				t.Errorf("%s: the port was lost: %v, want %v", row.what, lost, row.lost)
+			}
+			ended := time.Now()
+			time.Sleep(gap / 2)
+			if row.lost {
+				time.Sleep(time.Second)
+				if v.Link() != nil || !v.Opened().After(opened) {
+					t.Errorf("%s: it is not opened anew", row.what)
+				}
+			}
+			heard, v.out = nil, nil
+			if err := v.ask(t); err != nil && row.answered {
+				t.Errorf("%s: the next question: %v", row.what, err)
+			}
+			if len(heard) != 1 || heard[0] != own {
+				t.Errorf("%s: the next is heard at %v, want %v", row.what, heard, own)
+			} else if v.out[0].Sub(ended) < gap {
+				t.Errorf("%s: the next comes after %v", row.what, v.out[0].Sub(ended))
+			}
+		})
+	}
+}
