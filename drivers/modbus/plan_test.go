@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -510,4 +511,28 @@ func TestNoGroupFrameReachesWhatIsSetAside(t *testing.T) {
 			t.Errorf("group 3 was written %d though it holds node 3, which nobody meant: %v", w, b.written())
 		}
 	})
+}
+
+// A want of something that is not on this bus is refused, and what is here is done all the same.
+func TestWhatIsNotHereIsRefused(t *testing.T) {
+	t.Parallel()
+	d, _ := bench(t, serialWire(t), []appliance.Node{node(1, "1", "wirenboard-wb-mdm3")}, nil, nil)
+	gone, here := level(channel(9, 1), 4000), level(channel(1, 1), 4000)
+	var done []appliance.Want
+	for _, c := range d.Plan([]appliance.Want{gone, here}) {
+		if !slices.Contains(c.Wants, gone) {
+			done = append(done, c.Wants...)
+			continue
+		}
+		if len(c.Wants) != 1 || len(c.Steps) != 1 {
+			t.Fatalf("%d wants are refused in %d steps", len(c.Wants), len(c.Steps))
+		}
+		res, err := do(t, c.Steps[0])
+		if !errors.Is(err, appliance.ErrRefused) || !errors.Is(err, appliance.ErrNotFound) || !res.Sent.IsZero() {
+			t.Errorf("%v, sent %v", err, res.Sent)
+		}
+	}
+	if len(done) != 1 || done[0].Ref != here.Ref {
+		t.Errorf("planned is %+v, want what is here", done)
+	}
 }

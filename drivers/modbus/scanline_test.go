@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
 )
 
 // scanned is what a scan comes to tell, by address.
@@ -351,4 +352,91 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A scan at all settings finds who has others, says which and what is to be done, and leaves the port with its own; what is only
+// noise there is nobody.
+func TestScanFindsWhoHasOtherSettings(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBank()
+		meter(b, 3, 43)
+		meter(b, 4, 32)
+		dalLine(b, 5)
+		b.knowing()
+		end := serialWire(t)
+		port := end.end.(*cable.Serial)
+		noisy := 0 // questions to 4 at its settings
+		end.play(t, false, func(q []byte) []piece {
+			at := settingsName(*port.Settings())
+			switch {
+			case q[0] == 3 && (at == "115200 8N" || at == "9600 8N"), q[0] == 4 && at == "19200 8E", q[0] == 5 && at == "9600 8N":
+				f := rtuFrame(q[0], b.answer(q[0], q[1:len(q)-2]))
+				if q[0] == 4 {
+					if noisy++; noisy == 1 {
+						f[2] ^= 1
+					}
+				}
+				return []piece{{bytes: f}}
+			case q[0] == 4 && at == "2400 8O":
+				return []piece{{bytes: []byte{4, 3, 2, 0, 0, 0, 0}}}
+			}
+			return nil
+		})
+		cfg := busOf(end, nil)
+		delete(cfg.Bus.Options, "responseTimeout")
+		d, _ := open(t, cfg)
+		var got []string
+		for _, f := range scanned(t, d, appliance.ScanOptions{First: 3, Last: 5, AllSettings: true}) {
+			at := ""
+			if f.Line != (appliance.LineSettings{}) {
+				at = settingsName(f.Line)
+			}
+			got = append(got, fmt.Sprintf("%s %s|%s|%s|%s|%s", f.Address, f.Finding, f.Kind, at, f.Detail, f.Advice))
+		}
+		const advice = "set the device to 115200 8N with its maker's tool"
+		want := []string{
+			"3 |eastron-sdm230||says it is 43: Eastron SDM230, energy meter, single phase|",
+			"3 settings|eastron-sdm230|9600 8N|answers at 9600 8N, and the bus has 115200 8N; says it is 43: Eastron SDM230, energy meter, single phase|" + advice + ", and give it another address first: this one is taken",
+			"5 settings|ecodim-dali-gw2|9600 8N|answers at 9600 8N, and the bus has 115200 8N; looks like: ECOdim DALI GW2, gateway from Modbus RTU to one DALI line; the gear behind it are the nodes, such as 5/0|" + advice,
+			"5/2 settings|ecodim-dali-gw2|9600 8N|DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9|" + advice,
+			"5/7 settings|ecodim-dali-gw2|9600 8N|DALI gear, at 100 %, THE GEAR HAS FAILED, its groups cannot be read|" + advice,
+			"4 settings|eastron-sdm120|19200 8E|answers at 19200 8E, and the bus has 115200 8N; says it is 32: Eastron SDM120, energy meter, single phase|" + advice,
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if at := settingsName(*port.Settings()); at != "115200 8N" {
+			t.Errorf("the port is left at %s", at)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "rtu+tcp")
+		b := newBank()
+		meter(b, 3, 43)
+		b.serve(t, end)
+		d, _ := open(t, busOf(end, nil))
+		found := scanned(t, d, appliance.ScanOptions{First: 3, Last: 3, AllSettings: true})
+		if !slices.ContainsFunc(found, func(f appliance.Found) bool {
+			return f.Finding == appliance.FoundNote && strings.Contains(f.Detail, "on serial ports only")
+		}) {
+			t.Errorf("of a gateway: %+v", found)
+		}
+	})
+}
+
+// A gateway that answers for a unit as nobody may is told, and the unit is not taken for a device.
+func TestAGatewayThatGarblesAnAnswerIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "tcp")
+		end.play(t, true, func(q []byte) []piece {
+			return []piece{{bytes: append(slices.Clone(q[:4]), 0, 3, q[6], q[7]+1, 0)}} // another function
+		})
+		d, _ := open(t, busOf(end, nil))
+		found := scanned(t, d, appliance.ScanOptions{First: 3, Last: 3})
+		if len(found) != 2 || found[0].Finding != appliance.FoundDamaged || found[0].Address != "3" || found[1].Finding != appliance.FoundNote {
+			t.Errorf("found %+v", found)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,4 +154,34 @@ func TestNoNumberIsNoLevel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The shade of a node that turns out to be broken is set aside with it: nobody moves it, and nothing is read of it.
+func TestTheShadeOfANodeThatIsSetAside(t *testing.T) {
+	t.Parallel()
+	broken, whole := node(1, "5", "wirenboard-wb-mr6c"), node(2, "6", "wirenboard-wb-mr6c")
+	broken.Outputs = []int{1, 5} // the first belongs to its shade
+	cfg := serialBus(broken, whole)
+	cfg.Shades = []appliance.Shade{{ID: 5001, Node: 1, Output: 1}, {ID: 5002, Node: 2, Output: 1}}
+	opened, err := openWire(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := opened.BrokenShades[5001]; opened.BrokenNodes[1] == nil || err == nil || !strings.Contains(err.Error(), "its node 1 is set aside") {
+		t.Fatalf("node 1: %v, its shade: %v", opened.BrokenNodes[1], err)
+	}
+	d := opened.Driver.(*Driver)
+	if _, there := opened.Shades[5001]; there || d.things[appliance.Ref{Shade: 5001}] != nil {
+		t.Error("the shade can be moved")
+	}
+	for _, u := range d.units {
+		for _, thing := range u.things {
+			if thing.ref.Shade == 5001 {
+				t.Error("the shade is read")
+			}
+		}
+	}
+	if _, there := opened.Shades[5002]; !there || d.things[appliance.Ref{Shade: 5002}] == nil || len(d.units[6].things) == 0 || opened.BrokenShades[5002] != nil {
+		t.Error("the shade of another node is set aside, too")
+	}
 }
