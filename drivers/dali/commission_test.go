@@ -245,3 +245,25 @@ func TestCommissioningTellsWhenAddressesRunOut(t *testing.T) {
 		}
 	})
 }
+
+// Gear that turns out to have an address to itself keeps it, and nobody else is given that.
+func TestAnAddressThatSomebodyTurnsOutToHaveIsNotGiven(t *testing.T) {
+	c := &commissioning{opts: CommissionOptions{DryRun: true}, owner: map[int]uint32{}}
+	for n := range 3 {
+		c.taken[n] = true
+	}
+	if err := c.settle(7, Answer{Kind: AnswerValue, Value: 3<<1 | 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.settle(7, Answer{Kind: AnswerValue, Value: 3<<1 | 1}); err != nil { // it missed the WITHDRAW
+		t.Fatal(err)
+	}
+	for _, random := range []uint32{8, 9} { // the one has none, the other the same
+		if err := c.settle(random, map[uint32]Answer{8: {Kind: AnswerValue, Value: 0xFF}, 9: {Kind: AnswerValue, Value: 3<<1 | 1}}[random]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := c.result().Assigned; !slices.Equal(got, []int{4, 5}) || c.found != 3 || c.owner[3] != 7 {
+		t.Errorf("given are %v, found %d, 3 is of %d", got, c.found, c.owner[3])
+	}
+}

@@ -296,3 +296,36 @@ func TestSequenceIsBegunOnlyIfItCanBeOutInTime(t *testing.T) {
 		}
 	})
 }
+
+// Of a colour that was sent nothing is known of the level; it is not taken for a level of 0.
+func TestAColourTellsNothingOfTheLevel(t *testing.T) {
+	g := &gear{profile: profiles["dali-dt6"], curve: curves["standard"]}
+	g.told(40, testTime)
+	(&Driver{}).note(wish{appliance.Want{Values: appliance.Values{Has: appliance.CanTune, Kelvin: 3000}}, g}, testTime.Add(time.Second))
+	if g.asked.values.Level != 40 || !g.asked.at.Equal(testTime) {
+		t.Errorf("told %v at %v", g.asked.values.Level, g.asked.at)
+	}
+	(&Driver{}).note(wish{levels(0, 1)[0], g}, testTime.Add(time.Minute))
+	if g.asked.values.Level != 0 || !g.asked.at.Equal(testTime.Add(time.Minute)) {
+		t.Errorf("told %v at %v", g.asked.values.Level, g.asked.at)
+	}
+}
+
+// A gateway that leaves one frame unconfirmed is not called sick; the third in a row it is, until it says something.
+func TestAGatewayThatSaysNothingIsSick(t *testing.T) {
+	w := &wire{}
+	for round := range 2 {
+		for i := 1; i <= muteLimit; i++ {
+			w.ready = testTime
+			if err := w.muted(appliance.ErrSilent); !errors.Is(err, appliance.ErrSilent) || !w.stray || !w.ready.IsZero() {
+				t.Errorf("%v, what comes is strange: %v", err, w.stray)
+			}
+			if sick := w.sick.Load() != nil; sick != (i >= muteLimit) {
+				t.Errorf("round %d: sick after %d: %v", round, i, sick)
+			}
+		}
+		if w.heard(); w.sick.Load() != nil {
+			t.Error("sick though it was heard")
+		}
+	}
+}
