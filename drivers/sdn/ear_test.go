@@ -158,6 +158,9 @@ func TestWhatIsHeardConcernsWhom(t *testing.T) {
 					t.Errorf("%s: %d bytes, verdict %v, %d of junk", name, n, v, e.junk)
 				}
 			}
+			if d.strangers.intruder != (tc.Source == us) {
+				t.Errorf("%s, %s: another master has our address: %v", name, how, d.strangers.intruder)
+			}
 			moving := ""
 			for _, m := range d.site.all {
 				if m.course.phase != resting {

@@ -62,20 +62,6 @@ func (d *Driver) GoToIntermediate(a Address, n int) (appliance.Exchange, error) 
 	return d.command(a, ctrlMoveTo, moveToData(toIP, uint16(n)), fmt.Sprintf("telling it to go to intermediate position %d", n)), nil
 }
 
-// Hold moves a motor for a moment, as long as 100 to 2550 ms; some types ignore
-// their limits meanwhile.
-func (d *Driver) Hold(a Address, up bool, lasts time.Duration) (appliance.Exchange, error) {
-	n := lasts / (10 * time.Millisecond)
-	if n < 0x0A || n > 0xFF {
-		return appliance.Exchange{}, fmt.Errorf("a movement of %v: %w, want 100ms to 2.55s", lasts, appliance.ErrOutOfRange)
-	}
-	data := []byte{directionDown, byte(n), 0}
-	if up {
-		data[0] = directionUp
-	}
-	return d.command(a, ctrlMove, data, "telling it to move for a moment"), nil
-}
-
 // SetLock locks a motor, or unlocks it. Orders of a lower priority than its lock it
 // refuses. value is the intermediate position or percent, where the lock has one.
 func (d *Driver) SetLock(a Address, how Lock, value uint16, priority uint8) appliance.Exchange {

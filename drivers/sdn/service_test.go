@@ -178,7 +178,6 @@ func TestCommissioningTools(t *testing.T) {
 	}
 	must(b.SetLock(stranger, sdn.Unlock, 0, 10), nil)
 	must(b.Jog(stranger, sdn.JogDownPulses, 100), nil)
-	must(b.Hold(stranger, true, 500*time.Millisecond))
 	e, err := b.GoToIntermediate(stranger, 4)
 	if err == nil {
 		err = b.do(t, e)
@@ -190,7 +189,6 @@ func TestCommissioningTools(t *testing.T) {
 		"no address":               second(b.Identify("5")),
 		"everybody":                second(b.Identify("FF.FF.FF")),
 		"position 17":              second(b.GoToIntermediate(known, 17)),
-		"3 s":                      second(b.Hold(known, true, 3*time.Second)),
 		"17 characters":            second(b.SetLabel(known, "12345678901234567")),
 		"no ASCII":                 second(b.SetLabel(known, "Süd")),
 		"entry 16":                 second(b.SetGroup(known, 16, sdn.Address{1, 1, 9})),
