@@ -252,8 +252,8 @@ func TestSealedBackupHasNoName(t *testing.T) {
 	if err := errors.Join(err, sealed.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sealed.Read(make([]byte, 1)); err == nil {
-		t.Error("it can be read after it was closed")
+	if _, err := sealed.Read(make([]byte, 1)); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("read after it was closed: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "sealed")
 	if err := os.WriteFile(file, all, 0o600); err != nil {
@@ -295,6 +295,9 @@ func TestFileThatIsNamedMeanwhile(t *testing.T) {
 		a := write(step.text)
 		err := a.become(to, step.replace)
 		a.discard()
+		if _, err := a.WriteString("more"); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("written to after all: %v", err)
+		}
 		if refused := step.want != step.text; errors.Is(err, fs.ErrExist) != refused || !refused && err != nil || content(to) != step.want {
 			t.Errorf("%+v: %v, there is %q", step, err, content(to))
 		}

@@ -339,6 +339,10 @@ func TestAChangeIsMadeOfTheWholeSite(t *testing.T) {
 		}
 		return err
 	})
+	fails("take a house over", writes, eachStep(0, 1), func(n int64) error {
+		_, _, err := s.Migrate(ctx, Takeover{House: migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 700 + n, Name: fmt.Sprint("Lamp ", n)}}}, By: "ana"})
+		return err
+	})
 	fails("rename a cluster", writes, eachStep(7, 16), func(n int64) error {
 		return s.UpdateCluster(ctx, site.Clusters[0].ID, "ana", func(c *appliance.Cluster) error { c.Name = fmt.Sprint("renamed ", n); return nil })
 	})
