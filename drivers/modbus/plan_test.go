@@ -519,11 +519,13 @@ func TestWhatIsNotHereIsRefused(t *testing.T) {
 	d, _ := bench(t, serialWire(t), []appliance.Node{node(1, "1", "wirenboard-wb-mdm3")}, nil, nil)
 	gone, here := level(channel(9, 1), 4000), level(channel(1, 1), 4000)
 	var done []appliance.Want
+	refused := 0
 	for _, c := range d.Plan([]appliance.Want{gone, here}) {
 		if !slices.Contains(c.Wants, gone) {
 			done = append(done, c.Wants...)
 			continue
 		}
+		refused++
 		if len(c.Wants) != 1 || len(c.Steps) != 1 {
 			t.Fatalf("%d wants are refused in %d steps", len(c.Wants), len(c.Steps))
 		}
@@ -532,7 +534,31 @@ func TestWhatIsNotHereIsRefused(t *testing.T) {
 			t.Errorf("%v, sent %v", err, res.Sent)
 		}
 	}
-	if len(done) != 1 || done[0].Ref != here.Ref {
-		t.Errorf("planned is %+v, want what is here", done)
+	if refused != 1 || len(done) != 1 || done[0].Ref != here.Ref {
+		t.Errorf("planned is %+v, want what is here; refused %d times, want once", done, refused)
+	}
+}
+
+// Reads are cut to what they take on the line as it is set; behind a serial server of which nobody knows that, to 9600 baud.
+func TestWhatReadsAreCutTo(t *testing.T) {
+	t.Parallel()
+	q := question(3)
+	for _, scheme := range []string{"", "rtu+tcp", "tcp"} {
+		end := serialWire(t)
+		if scheme != "" {
+			end = socketWire(t, scheme)
+		}
+		opened, err := openWire(busOf(end, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := opened.Driver.(*Driver)
+		want := map[string]time.Duration{
+			"": d.airtime(q, 0), "tcp": tcpAirtime,
+			"rtu+tcp": time.Duration(q.requestLen()+q.answerLen()+6)*(11*time.Second/9600) + 2*d.silence,
+		}[scheme]
+		if got := d.planned(q, &unit{}); got != want {
+			t.Errorf("%q: %v, want %v", scheme, got, want)
+		}
 	}
 }

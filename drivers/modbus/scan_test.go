@@ -1,9 +1,12 @@
 package modbus
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"svc.internal/controller/appliance"
 )
@@ -146,5 +149,69 @@ func TestScanThatNobodyAnswers(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A question of a scan that gives way to commands, or is asked of a port that is lost, is asked again: nobody is missed for it.
+func TestAScanMissesNobodyForWhatItGaveWayTo(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		err   error
+		times int // each question
+	}{{appliance.ErrPreempted, 20}, {appliance.ErrBusDown, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBank()
+			meter(b, 3, 43)
+			end := serialWire(t)
+			b.serve(t, end)
+			d, _ := open(t, busOf(end, nil))
+			left := row.times
+			var all appliance.Findings
+			for step := range d.Scan(appliance.ScanOptions{First: 3, Last: 3}) {
+				var res appliance.Result
+				err := fmt.Errorf("%w by the test", row.err)
+				listens := step.Exchange.Device == ""
+				if !listens {
+					left--
+				}
+				if listens || left < 0 {
+					res, err = do(t, step.Exchange)
+				}
+				if left < 0 {
+					left = row.times
+				}
+				if f, ok := step.Judge(res, err); ok {
+					all, _ = all.With(f)
+				}
+			}
+			if !slices.ContainsFunc(all, func(f appliance.Found) bool { return f.Address == "3" && f.Finding == "" }) {
+				t.Errorf("%v, %d times: told %+v", row.err, row.times, all)
+			}
+		})
+	}
+}
+
+// A gateway is given the time that it takes to ask somebody itself.
+func TestAGatewayIsGivenItsTimeByAScan(t *testing.T) {
+	t.Parallel()
+	for _, findOut := range [][]appliance.LineSettings{nil, UsualSettings()[:1]} {
+		for takes, found := range map[time.Duration]bool{probeTCPTimeout - 50*time.Millisecond: true, probeTCPTimeout + 50*time.Millisecond: false} {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBank()
+				meter(b, 3, 43)
+				end := socketWire(t, "tcp")
+				end.play(t, true, func(q []byte) []piece {
+					pdu := b.answer(q[6], q[7:])
+					return []piece{{after: takes, bytes: append(append(slices.Clone(q[:4]), 0, byte(len(pdu)+1), q[6]), pdu...)}}
+				})
+				cfg := busOf(end, nil)
+				delete(cfg.Bus.Options, "responseTimeout") // that of scans
+				d, _ := open(t, cfg)
+				all := scanned(t, d, appliance.ScanOptions{First: 3, Last: 3, FindOut: findOut})
+				if got := slices.ContainsFunc(all, func(f appliance.Found) bool { return f.Kind == "eastron-sdm230" }); got != found {
+					t.Errorf("it takes %v, finding out %v: %+v", takes, findOut != nil, all)
+				}
+			})
+		}
 	}
 }
