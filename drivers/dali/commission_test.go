@@ -267,3 +267,15 @@ func TestAnAddressThatSomebodyTurnsOutToHaveIsNotGiven(t *testing.T) {
 		t.Errorf("given are %v, found %d, 3 is of %d", got, c.found, c.owner[3])
 	}
 }
+
+// Progress names an address where it is about one.
+func TestProgressNamesAnAddressWhereThereIsOne(t *testing.T) {
+	for stage, short := range map[Stage]int{StageSurvey: 5, StageAssign: 5, StageKeep: 5, StageCheck: 5, StageFull: -1} {
+		var got Progress
+		c := &commissioning{opts: CommissionOptions{Progress: func(p Progress) { got = p }}, found: 3}
+		c.out.Assigned = []int{1, 2}
+		if c.tell(Progress{Stage: stage, Short: 5}); got.Short != short || got.Found != 3 || got.Assigned != 2 {
+			t.Errorf("%v: %+v, want address %d", stage, got, short)
+		}
+	}
+}
