@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -21,16 +23,32 @@ func Listen(address string) (net.Listener, error) {
 	if address != ListenName {
 		return net.Listen("tcp", address)
 	}
-	sockets, err := activation.Listeners()
-	if err != nil {
-		return nil, fmt.Errorf("take the socket of systemd: %w", err)
-	}
-	for _, l := range sockets {
-		if l != nil {
-			return l, nil
-		}
+	if l := take(func(name string) bool { return name != claimPage }); l != nil {
+		return l, nil
 	}
 	return nil, errors.New("take the socket of systemd: it opened none; start the daemon by its unit, with its .socket unit enabled, or choose an address")
+}
+
+// claimPage is what an appliance's socket unit calls the one for [ClaimPage] (FileDescriptorName=).
+const claimPage = "claim-page"
+
+// ClaimPage is the socket that an appliance's system opened for the page that phones are led to in the Wi-Fi of its first start; nil
+// everywhere else.
+func ClaimPage() net.Listener { return take(func(name string) bool { return name == claimPage }) }
+
+// passed are the sockets that systemd opened. They stay open: each run of the daemon in this process takes its own handles.
+var passed = sync.OnceValue(func() []*os.File { return activation.Files(true) })
+
+func take(wanted func(name string) bool) net.Listener {
+	for _, f := range passed() {
+		if !wanted(f.Name()) {
+			continue
+		}
+		if l, err := net.FileListener(f); err == nil {
+			return l
+		}
+	}
+	return nil
 }
 
 // Ready tells systemd that the daemon serves. It does nothing where systemd does not ask.

@@ -186,8 +186,9 @@ type daemon struct {
 	doors doors
 }
 
-// doors are what a daemon is reached by: http may be nil, and so may local, where no socket can be made.
-type doors struct{ https, http, local net.Listener }
+// doors are what a daemon is reached by: http may be nil, and so may local, where no socket can be made, and
+// claim, which the system of an appliance opens.
+type doors struct{ https, http, claim, local net.Listener }
 
 func (a *app) newDaemon(ctx context.Context, db *store.Store, cfg serveConfig, lines *api.Lines, log *slog.Logger) (*daemon, error) {
 	d := &daemon{log: log, db: db, dataDir: a.DataDir, crowd: web.NewCrowd(log), nightly: nightly{folder: cfg.backups(a.DataDir)}, from: cfg.from, ground: cfg.ground}
@@ -263,6 +264,7 @@ func (a *app) openDoors(d *daemon, cfg serveConfig) (err error) {
 	if d.doors.https, d.doors.http, err = cfg.bind(); err != nil {
 		return err
 	}
+	d.doors.claim = systemd.ClaimPage()
 	d.doors.local, err = listenLocal(a.DataDir, cfg.ground)
 	return d.tolerable(err)
 }
@@ -309,6 +311,10 @@ func (d *daemon) run(ctx context.Context) error {
 	if d.doors.http != nil {
 		g.Go(func() error { return web.Serve(ctx, d.doors.http, web.OnLoopback(e), nil, d.crowd) })
 	}
+	if d.doors.claim != nil {
+		page := claimPage(d.cert, func() bool { return len(d.db.Users()) == 0 })
+		g.Go(func() error { return web.Serve(ctx, d.doors.claim, page, nil, d.crowd) })
+	}
 	g.Go(func() error { return d.admin.Run(ctx) })
 	g.Go(func() error { return d.cloud.run(ctx) })
 	g.Go(func() error { return d.cloud.enrolPrepared(ctx) })
@@ -324,8 +330,6 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { return d.answerHere(ctx, here) })
 	g.Go(func() error { return systemd.FeedWatchdog(ctx, d.alive, d.log) })
 	g.Go(func() error { d.tellStatus(ctx); return nil })
-	d.from.taken()
-	systemd.Ready(d.log)
 	context.AfterFunc(ctx, func() {
 		d.core.EndJobs()
 		if d.next.Load() != nil {
@@ -338,6 +342,8 @@ func (d *daemon) run(ctx context.Context) error {
 	g.Go(func() error { d.db.Watch(ctx, d.changed(ctx)); return nil })
 	d.log.Info("serving", "https", d.doors.https.Addr().String(), "fingerprint", d.cert.Fingerprint(), "version", version)
 	d.claimable()
+	d.from.taken()
+	systemd.Ready(d.log) // the claim code is there by then, which the appliance's system looks for
 	err := g.Wait()
 	endCore()
 	err = errors.Join(err, <-core)
