@@ -49,6 +49,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 	put(t, filepath.Join(guest, "etc/systemd/system/probe.service"), probeUnit(t))
 
 	card := prepareCard(t, work, guest)
+	prepareWifi(t, guest)
 
 	binary := filepath.Join(work, "controllerd")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
@@ -61,6 +62,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 	vm := boot(t, work, house)
 	t.Logf("from power to ready: %s s", vm.await(t, "ready"))
 	card.check(t, vm)
+	checkWifi(t, vm)
 	if got := vm.await(t, "import"); !strings.Contains(got, "8 created") {
 		t.Fatalf("import of the site: %s", got)
 	}
@@ -90,6 +92,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 	if after := house.lights(t); after != before {
 		t.Errorf("after the daemon stood still the lights are %s, and were %s", after, before)
 	}
+	checkWifiIsOver(t, vm)
 	vm.await(t, "done")
 }
 

@@ -10,15 +10,15 @@ cache=$PWD/.cache/arm64
 [ "$(id -u)" = 0 ] || exec sudo "$0" "$@"
 
 packages=(base-files base-passwd bash coreutils dash login mount util-linux systemd systemd-sysv udev dbus kmod libnss-systemd
-  procps grep sed gawk linux-image-arm64 busybox-static)
+  procps grep sed gawk linux-image-arm64 busybox-static hostapd dnsmasq-base wpasupplicant iw openssl)
 mkdir -p "$cache/state/lists/partial" "$cache/archives/partial" "$out"
 : >"$cache/status"
 apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$cache/state" -o Dir::State::status="$cache/status"
   -o Dir::Cache="$cache" -o Dir::Cache::archives="$cache/archives" -o APT::Sandbox::User=root -o APT::Install-Recommends=0 -o Acquire::Languages=none)
-if [ ! -e "$cache/complete" ]; then
+if [ "$(cat "$cache/complete" 2>/dev/null)" != "${packages[*]}" ]; then
   "${apt[@]}" update
   "${apt[@]}" -y --download-only install "${packages[@]}"
-  touch "$cache/complete"
+  echo "${packages[*]}" >"$cache/complete"
 fi
 
 root=$out/root
@@ -30,7 +30,7 @@ for deb in "$cache"/archives/*.deb; do
   [[ ${deb##*/} =~ $unneeded ]] && continue
   dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink -C "$root" \
     --exclude './usr/share/doc' --exclude './usr/share/man' --exclude './usr/share/locale' --exclude './usr/share/info' \
-    --exclude '*/kernel/drivers/gpu' --exclude '*/kernel/drivers/media' --exclude '*/kernel/drivers/net/wireless' --exclude '*/kernel/sound'
+    --exclude '*/kernel/drivers/gpu' --exclude '*/kernel/drivers/media' --exclude '*/kernel/drivers/net/wireless/*/*' --exclude '*/kernel/sound'
 done
 kernel=$(basename "$root"/boot/vmlinuz-*)
 kernel=${kernel#vmlinuz-}

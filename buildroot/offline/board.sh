@@ -52,12 +52,16 @@ while read -r module; do cp "$module" "$init/modules/" && echo "${module##*/}"; 
 find "$init" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 (cd "$init" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible -R 0:0) | gzip -9n >"$parts/root/boot/initramfs"
 
-boot_from="" system_from="" uboot=u-boot.bin environment_size=0x4000
+boot_from="" system_from="" firmware_from="" uboot=u-boot.bin environment_size=0x4000
 # shellcheck source=/dev/null
 . "$here/image.conf"
 if [ -n "$system_from" ]; then
   # shellcheck disable=SC2086 # a list of names
   (cd "$tmp" && cp $system_from "$parts/root/boot/")
+fi
+if [ -n "$firmware_from" ]; then
+  # shellcheck disable=SC2086 # a list of names
+  (cd "$tmp" && tar c $firmware_from) | tar x -C "$parts/root/usr"
 fi
 case $(file -b "$tmp/boot/vmlinuz-$kernel") in
 *"ARM64 boot executable Image"*) gzip -9n <"$tmp/boot/vmlinuz-$kernel" >"$parts/root/boot/Image.gz" ;;

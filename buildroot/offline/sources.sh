@@ -23,7 +23,7 @@ export APT_CONFIG=$work/apt/apt.conf
 
 : >"$work/local.mk"
 updated=no
-while read -r packages source version; do
+while read -r packages source version unpatched; do
   [[ $packages != \#* ]] || continue
   dir=$work/sources/$source
   upstream=${version#*:}
@@ -40,7 +40,7 @@ while read -r packages source version; do
     mkdir -p "$dir"
     tar xf "$tarball" -C "$dir" --strip-components=1
     for patch in "$buildroot/package/${packages%%,*}"/*.patch; do
-      [ ! -e "$patch" ] || patch -d "$dir" -p1 -s --no-backup-if-mismatch <"$patch"
+      [ ! -e "$patch" ] || [ "$unpatched" ] || patch -d "$dir" -p1 -s --no-backup-if-mismatch <"$patch"
     done
     # Some of Debian's tarballs are what is in the project's repository, without the generated parts of a release.
     ac=$(find "$dir" -maxdepth 2 -name configure.ac | head -1)
