@@ -45,6 +45,8 @@ while read -r packages source version unpatched; do
     # Some of Debian's tarballs are what is in the project's repository, without the generated parts of a release.
     ac=$(find "$dir" -maxdepth 2 -name configure.ac | head -1)
     if [ -n "$ac" ] && [ ! -e "$dir/meson.build" ] && [ ! -e "${ac%/*}/configure" ]; then (cd "${ac%/*}" && autoreconf -fi >autoreconf.log 2>&1) || { tail -5 "${ac%/*}/autoreconf.log"; exit 1; }; fi
+    # As Buildroot does with what it downloads: libtool looks for libraries in this machine's folders otherwise.
+    for libtool in $(find "$dir" -name ltmain.sh); do patch -s -i "$buildroot/support/libtool/buildroot-libtool-v2.4.4.patch" "$libtool"; done
     touch "$dir/.complete"
   fi
   for p in ${packages//,/ }; do
