@@ -96,6 +96,9 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 			if exit != c.exit {
 				t.Errorf("exit %d, want %d\n%s", exit, c.exit, out)
 			}
+			if c.exit != 0 && !strings.Contains(string(out), "ended by itself") {
+				t.Errorf("it says %q", out)
+			}
 			slept := 0
 			for line := range strings.Lines(read("slept")) {
 				d, err := time.ParseDuration(strings.TrimSpace(line) + "s")
