@@ -93,11 +93,12 @@ func TestPhonesAreLedToTheClaim(t *testing.T) {
 	if resp, _ := ask("POST", "127.0.0.1", "/", ""); resp.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %s", resp.Status)
 	}
-	said, err := os.ReadFile(filepath.Join(d.dataDir, api.ClaimFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	code := strings.TrimSpace(string(said))
+	code := ""
+	waitFor(t, 60*time.Second, "the claim code", func() bool {
+		said, _ := os.ReadFile(filepath.Join(d.dataDir, api.ClaimFile))
+		code = strings.TrimSpace(string(said))
+		return code != ""
+	})
 	for language, want := range map[string]string{"en-GB,en;q=0.9": "Claim this controller", "de-CH,de;q=0.9,en;q=0.5": "Steuerung übernehmen"} {
 		resp, page := ask("GET", "127.0.0.1", "/", language)
 		fingerprint := strings.ReplaceAll(log.String(), `"`, "")
