@@ -34,7 +34,7 @@ type Attention struct {
 // Concern is one thing that needs somebody. It stays until it is over; who puts it aside has seen it.
 type Concern struct {
 	Key     string         `json:"key" doc:"Names it, for as long as it is not over."`
-	Kind    string         `json:"kind" enum:"bus-silent,bus-fault,device-silent,device-trouble,entry,backup-overdue,power-weak,too-hot,not-enrolled" doc:"bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days; power-weak, too-hot: the computer itself; not-enrolled: at the platform, as was prepared."`
+	Kind    string         `json:"kind" enum:"bus-silent,bus-fault,device-silent,device-trouble,entry,backup-overdue,power-weak,too-hot,not-enrolled,network-tried" doc:"bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days; power-weak, too-hot: the computer itself; not-enrolled: at the platform, as was prepared; network-tried: an admin has to keep it, or it goes back."`
 	Bus     string         `json:"bus,omitempty"`
 	Network bool           `json:"network,omitempty" doc:"The bus is reached by the network."`
 	Device  string         `json:"device,omitempty" doc:"In the words of the driver."`
@@ -275,7 +275,7 @@ func (a *API) attend(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		now := time.Now()
-		for _, key := range a.desk.look(a.Core.Snapshot(), now, slices.Concat(a.besides(), overdueCopies(a.Backups.Overdue(now)))...) {
+		for _, key := range a.desk.look(a.Core.Snapshot(), now, slices.Concat(a.networkTried(), a.besides(), overdueCopies(a.Backups.Overdue(now)))...) {
 			if err := a.Auditor.EndAside(ctx, key); err != nil {
 				a.Log.Error("it is over, and that is not kept", "what", key, "why", err)
 			}

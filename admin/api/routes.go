@@ -143,6 +143,10 @@ func (a *API) routes() []route {
 		{post, "/update", admin, "Install a signed bundle, which is the body; the controller starts anew", file("application/octet-stream"), UpdateStatus{}, http.StatusAccepted, a.install, nil},
 		{post, "/update/fetch", admin, "Fetch a signed bundle from an address and install it", UpdateSource{}, UpdateStatus{}, http.StatusAccepted, a.fetch, nil},
 
+		{get, "/network", admin, "How the box is in the network, and how it stands with what was set", nil, Network{}, ok, a.network, nil},
+		{put, "/network", admin, "Try another network: it goes back by itself unless POST keep comes over it in time; GET tells", NetworkSetting{}, Network{}, http.StatusAccepted, a.setNetwork, nil},
+		{post, "/network/keep", admin, "Keep the network that is tried; only over its address", nil, Network{}, http.StatusAccepted, a.keepNetwork, nil},
+
 		{get, "/certificate", reader, "The certificate that this controller shows", nil, Certificate{}, ok, a.certificate, nil},
 		{get, "/certificate/pem", reader, "The same as a file, for clients to trust", nil, file("application/x-pem-file"), ok, a.certificateFile, nil},
 		{put, "/certificate", admin, "Replace the certificate and its key; new connections get it at once", NewCertificate{}, Certificate{}, ok, a.replaceCertificate, nil},

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/shelf/network"
 )
 
 const (
@@ -36,6 +38,8 @@ type System struct {
 	StatusFile string
 	// FetchLocal lets updates be fetched from loopback and link-local addresses, too.
 	FetchLocal bool
+	// Network is where it takes the network from that the box is to be in.
+	Network network.Box
 }
 
 // UpdateStatus tells what runs, and how the last update ended.

@@ -290,8 +290,8 @@ export interface Concern {
   device?: string;
   /** Names it, for as long as it is not over. */
   key: string;
-  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days; power-weak, too-hot: the computer itself; not-enrolled: at the platform, as was prepared. */
-  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry' | 'backup-overdue' | 'power-weak' | 'too-hot' | 'not-enrolled';
+  /** bus-silent: nothing on it answers; bus-fault: it does, and something is wrong; device-silent, device-trouble: one device; entry: one of the site, or a thing of the controller itself, that was set aside while the rest runs; backup-overdue: no backup has left the box for three days; power-weak, too-hot: the computer itself; not-enrolled: at the platform, as was prepared; network-tried: an admin has to keep it, or it goes back. */
+  kind: 'bus-silent' | 'bus-fault' | 'device-silent' | 'device-trouble' | 'entry' | 'backup-overdue' | 'power-weak' | 'too-hot' | 'not-enrolled' | 'network-tried';
   /** The bus is reached by the network. */
   network?: boolean;
   /** Of the device, or of the bus. */
@@ -891,6 +891,49 @@ export interface Moving {
   /** From 1; 0: the way to the first end, which is not timed. */
   run: number;
   up: boolean;
+}
+
+export interface Network {
+  /** Whether PUT sets it: true on an appliance. Elsewhere the system that the controller runs on does, and only ports are told. */
+  canSet: boolean;
+  /** While one is tried: why POST keep would be refused to who asks this; left out: it would not. */
+  cannotKeep?: string;
+  /** By which it is found without an address, such as controller-4f2a6b.local; it stays whatever the address. */
+  name?: string;
+  /** As they are now, with VLANs on them. */
+  ports: Array<NetworkPort>;
+  /** How long it is tried. */
+  secondsLeft?: number;
+  /** The one in force; null where the controller does not set it. */
+  setting: NetworkSetting | null;
+  /** Of the setting. asked: the system has not begun yet; trying: it goes back by itself unless POST keep comes over the new address in time; undone: it went back; refused: the system does not take what was wished. */
+  state?: 'kept' | 'asked' | 'trying' | 'undone' | 'refused';
+}
+
+export interface NetworkPort {
+  /** Each with the length of its network. */
+  addresses: Array<string>;
+  dns: Array<string>;
+  gateway?: string;
+  mac: string;
+  name: string;
+  /** Its cable leads somewhere. */
+  up: boolean;
+  /** Left out: a port itself. */
+  vlan?: number;
+}
+
+export interface NetworkSetting {
+  /** IPv4, with the length of its network, such as 192.168.1.20/24; left out: from the network (DHCP). */
+  address?: string;
+  /** Only with an address: up to 3 servers. */
+  dns?: Array<string>;
+  /** Only with an address; left out: no other networks are reached. */
+  gateway?: string;
+  /** Where there are several: the one that this is for; the others take their addresses from the network. */
+  port?: string;
+  /** 1 to 4094; left out: none. */
+  vlan?: number;
 }
 
 export interface NewCertificate {
@@ -1598,6 +1641,7 @@ export interface Got {
   '/logs': Array<LogLine>;
   '/migrations': Array<Migration>;
   '/migrations/preview': MigrationPreview;
+  '/network': Network;
   '/nodes': Array<Node>;
   [path: `/nodes/${string}`]: Node;
   '/openapi.json': Record<string, unknown>;

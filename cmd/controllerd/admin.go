@@ -10,6 +10,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers"
 	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/network"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/store"
 	"svc.internal/controller/store/past"
@@ -48,7 +49,10 @@ func systemBelow(dir, dataDir string, fetchLocal bool) api.System {
 	if dir == "" {
 		return api.System{}
 	}
-	return api.System{Inbox: filepath.Join(dataDir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: fetchLocal}
+	return api.System{
+		Inbox: filepath.Join(dataDir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: fetchLocal,
+		Network: network.Box{Inbox: filepath.Join(dataDir, "network"), Told: filepath.Join(dir, "network")},
+	}
 }
 
 // claimable opens the claim while there is no user, and voids it when there is one.

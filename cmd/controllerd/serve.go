@@ -81,7 +81,7 @@ part is written to certificate.pem in the data directory for clients to trust.`,
 	f.StringVar(&cfg.backupDir, "backup-dir", "", "`directory` for the nightly backups, such as a mounted one; default backups in the data directory")
 	f.StringVar(&cfg.stick, "backup-stick", "", "`directory` where the system mounts a USB stick for copies of the backups, encrypted; none by default")
 	f.BoolVar(&cfg.tunnel, "tunnel", false, "let the platform that this controller is enrolled at bring requests to /svc/api here; they need a token as any others do")
-	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates from the data directory")
+	f.StringVar(&cfg.system, "appliance", "", "`directory` in which the appliance's system says how it is; it then takes updates, and which network the box is to be in, from the data directory")
 	f.StringVar(&cfg.devices, "devices", "", "`directory` in which serial/by-id names the adapters that can be chosen for a bus; default /dev")
 	f.BoolVar(&cfg.updateLocal, "update-from-local", false, "let an admin have updates fetched from loopback and link-local addresses, too, such as a mirror on this machine")
 	return c
