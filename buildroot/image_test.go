@@ -50,6 +50,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 
 	card := prepareCard(t, work, guest)
 	prepareWifi(t, guest)
+	prepareNetwork(t, guest)
 
 	binary := filepath.Join(work, "controllerd")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../cmd/controllerd")
@@ -72,6 +73,7 @@ func TestDebianSystemOnARM(t *testing.T) {
 	}
 	t.Logf("memory of the daemon: %s bytes", vm.await(t, "memory"))
 
+	changeNetwork(t, vm, pem, password)
 	walk(t, vm, pem, password)
 	for what, want := range map[string]string{
 		"write-state": "allowed", "open-serial": "allowed",
@@ -244,14 +246,17 @@ func siteFile(t *testing.T, network, serial string) string {
 // machine is a booted system.
 type machine struct {
 	console string // path of its log
-	port    string // where its HTTPS port is on loopback
+	port    string // where its HTTPS port is on loopback, while it has the address that the network gives it
 	second  net.Conn
+	lan     lan
 }
 
 func boot(t *testing.T, work string, h house) *machine {
 	t.Helper()
 	out := filepath.Join(work, "out")
-	vm := &machine{console: filepath.Join(work, "console.log"), port: freePort(t)}
+	vm := &machine{console: filepath.Join(work, "console.log")}
+	cable := vm.lan.plugIn(t, work)
+	vm.port = vm.lan.dhcp
 	line, err := net.Listen("unix", filepath.Join(work, "go"))
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +273,7 @@ func boot(t *testing.T, work string, h house) *machine {
 		"-append", "console=ttyAMA0 quiet panic=5 systemd.mask=systemd-udev-settle.service",
 		"-drive", "if=none,id=disk,format=raw,file="+filepath.Join(out, "root.ext4"), "-device", "virtio-blk-pci,drive=disk",
 		"-drive", "if=none,id=card,format=raw,file="+filepath.Join(work, "card.img"), "-device", "virtio-blk-pci,drive=card",
-		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:"+vm.port+"-:443", "-device", "virtio-net-pci,netdev=lan,romfile=",
+		"-netdev", cable, "-device", "virtio-net-pci,netdev=lan,romfile=",
 		"-device", "virtio-rng-pci", "-device", "i6300esb",
 		"-chardev", "serial,id=rs485,path="+tty, "-device", "pci-serial,chardev=rs485",
 		"-chardev", "socket,id=second,path="+filepath.Join(work, "go"), "-device", "pci-serial,chardev=second")

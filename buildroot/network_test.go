@@ -189,6 +189,9 @@ func TestNetworkIsTriedThenKeptOrUndone(t *testing.T) {
 	if err != nil || !strings.Contains(string(unit), "\nExecStart=/usr/lib/appliance/network take 120\nExecStopPost=/usr/lib/appliance/network end\n") {
 		t.Fatalf("the unit does not do what is tried here: %v", err)
 	}
+	if page, err := os.ReadFile("../admin/pages/app/network.js"); err != nil || !strings.Contains(string(page), "\nconst trial = 120;") {
+		t.Errorf("the page counts down from another time: %v", err)
+	}
 	for _, before := range []struct{ kept, told, inForce string }{
 		{"", "address=dhcp\n", ""},
 		{netBefore, netBefore, wasWritten},

@@ -26,6 +26,7 @@ import (
 	"svc.internal/controller/automation"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/account/bearer"
+	"svc.internal/controller/shelf/network"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/site/backup"
 	"svc.internal/controller/store"
@@ -103,7 +104,8 @@ func newHouse(t *testing.T) *house {
 	door := api.New(api.Config{
 		Core: h.core, Jobs: h.core, Accounts: db, Keeper: db, Editor: db, Auditor: db, History: h.past, Rules: rules, Tokens: tokens, Brake: web.NewBrake(clock, nil), Claim: h.claim,
 		Version: "test", TLS: h.tls, Within: h.within(), Backups: backups{db: db}, Log: log,
-		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: true},
+		System: api.System{Inbox: filepath.Join(dir, "update", "upload.raucb"), StatusFile: filepath.Join(dir, "told"), FetchLocal: true,
+			Network: network.Box{Inbox: filepath.Join(dir, "network"), Told: filepath.Join(dir, "told-network")}},
 	})
 	e := web.New(web.Config{Log: log, Errors: api.Errors})
 	door.Register(e)

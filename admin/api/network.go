@@ -19,7 +19,7 @@ type Network struct {
 	Name        string          `json:"name,omitempty" doc:"By which it is found without an address, such as controller-4f2a6b.local; it stays whatever the address."`
 	Ports       []NetworkPort   `json:"ports" doc:"As they are now, with VLANs on them."`
 	State       string          `json:"state,omitempty" enum:"kept,asked,trying,undone,refused" doc:"Of the setting. asked: the system has not begun yet; trying: it goes back by itself unless POST keep comes over the new address in time; undone: it went back; refused: the system does not take what was wished."`
-	Setting     *NetworkSetting `json:"setting" doc:"The one in force; null where the controller does not set it."`
+	Setting     *NetworkSetting `json:"setting" doc:"The one in force, or that was asked for; null where the controller does not set it."`
 	SecondsLeft int             `json:"secondsLeft,omitempty" doc:"How long it is tried."`
 	CannotKeep  string          `json:"cannotKeep,omitempty" doc:"While one is tried: why POST keep would be refused to who asks this; left out: it would not."`
 }

@@ -94,7 +94,7 @@ func needed(method, path string) account.Role {
 		return ""
 	case within("/auth/password"):
 		return account.RoleViewer
-	case within("/auth/users", "/auth/keys", "/auth/takeover", "/backup", "/migrations", "/logs", "/diagnostics"),
+	case within("/auth/users", "/auth/keys", "/auth/takeover", "/backup", "/migrations", "/logs", "/diagnostics", "/network"),
 		method != "get" && within("/site", "/certificate", "/update"):
 		return account.RoleAdmin
 	case method == "get":

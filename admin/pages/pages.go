@@ -16,7 +16,7 @@ var routes = []string{
 	"/", "/login", "/claim",
 	"/clusters/:id", "/devices", "/devices/:id", "/devices/:id/outputs", "/shades/:id",
 	"/plan", "/rules", "/more/settings", "/buses", "/buses/:name", "/add/bus", "/commission/shade/:id", "/more", "/more/report", "/more/ladder", "/more/help", "/more/history", "/more/ledger/:id",
-	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/migrate", "/more/certificate", "/more/diagnostics",
+	"/commission/:bus", "/more/users", "/more/keys", "/more/account", "/more/audit", "/more/backup", "/more/network", "/more/migrate", "/more/certificate", "/more/diagnostics",
 }
 
 // New gathers the pages.

@@ -45,6 +45,7 @@ type house struct {
 	options   sim.Options   // of the building, but for the seed
 	tunnel    bool
 	devices   string       // where adapters are looked for; empty: /dev
+	system    string       // where the appliance's system tells of itself; empty: there is none
 	sys       string       // where the kernel tells of the board; empty: /sys
 	log       *slog.Logger // of the daemon; nil: to the test's output
 	net       *cable.Net   // that everything is on, in a bubble; nil: this machine's
@@ -237,7 +238,7 @@ func (h *house) serveAt(address string) {
 	ctx := h.t.Context()
 	a := &app{console.App{DataDir: h.dataDir}}
 	log := cmp.Or(h.log, slog.New(slog.NewTextHandler(h.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})))
-	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel, devices: h.devices, ground: h.ground()}, log)
+	d, end, err := a.prepare(ctx, serveConfig{listen: address, tokenLife: cmp.Or(h.tokenLife, time.Hour), tunnel: h.tunnel, devices: h.devices, system: h.system, ground: h.ground()}, log)
 	if err != nil {
 		end()
 		h.t.Fatal(err)

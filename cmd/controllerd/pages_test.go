@@ -75,7 +75,7 @@ var pagePaths = map[string]string{
 	"home": "/", "cluster": "/clusters/3", "tunable": "/clusters/6", "devices": "/devices", "device": "/devices/59", "colour": "/devices/51", "shade": "/shades/5101",
 	"calibrate": "/commission/shade/5001", "buses": "/buses", "addbus": "/add/bus", "outputs": "/devices/59/outputs", "bus": "/buses/ground-floor", "more": "/more", "report": "/more/report", "help": "/more/help",
 	"plan": "/plan?floor=Ground%20floor", "tower": "/plan?floor=Tower",
-	"nopage": "/clusters/999", "rules": "/rules", "ladder": "/more/ladder", "settings": "/more/settings", "certificate": "/more/certificate", "diagnostics": "/more/diagnostics", "users": "/more/users", "keys": "/more/keys", "backup": "/more/backup", "migrate": "/more/migrate", "account": "/more/account", "audit": "/more/audit", "commission": "/commission/ground-floor",
+	"nopage": "/clusters/999", "rules": "/rules", "ladder": "/more/ladder", "settings": "/more/settings", "certificate": "/more/certificate", "diagnostics": "/more/diagnostics", "users": "/more/users", "keys": "/more/keys", "backup": "/more/backup", "network": "/more/network", "migrate": "/more/migrate", "account": "/more/account", "audit": "/more/audit", "commission": "/commission/ground-floor",
 	"used": "/more/history", "roomday": "/more/history?cluster=3", "lampday": "/more/history?node=59", "weeks": "/more/history?cluster=3&view=weeks",
 }
 

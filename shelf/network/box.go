@@ -40,7 +40,7 @@ var states = []State{Kept, Asked, Trying, Undone, Refused}
 // Standing is how it stands.
 type Standing struct {
 	State State
-	// Setting is the one in force; of Asked the one before or already the one that was asked for.
+	// Setting is the one in force, of Asked the one that was asked for.
 	Setting Setting
 	// Left is how long it is tried; 0 where it is not.
 	Left time.Duration
@@ -65,8 +65,8 @@ func (b Box) Standing() Standing {
 	if !slices.Contains(states, s.State) {
 		s.State = Kept
 	}
-	if _, err := os.Stat(filepath.Join(b.Inbox, wish)); err == nil && s.State != Trying {
-		s.State = Asked
+	if asked := values(filepath.Join(b.Inbox, wish)); len(asked) > 0 && s.State != Trying {
+		s.State, s.Setting = Asked, settingOf(asked)
 	}
 	if until, err := strconv.Atoi(told["until"]); err == nil && s.State == Trying {
 		s.Left = max(0, time.Duration(until)*time.Second-sinceStart())

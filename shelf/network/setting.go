@@ -121,11 +121,11 @@ func (s Setting) reserved(a netip.Addr) bool {
 func (s Setting) Reached(at netip.Addr) string {
 	at = at.Unmap().WithZone("")
 	switch {
-	case !at.IsValid() || at.IsLoopback() && at != s.Address.Addr():
+	case !at.IsValid():
 		return "you are on the box itself; open it from where it will be used"
 	case s.Address.IsValid() && at != s.Address.Addr():
 		return fmt.Sprintf("you came to %v, which does not show that %v can be reached; open the box at https://%v and keep it there", at, s.Address.Addr(), s.Address.Addr())
-	case at.IsLinkLocalUnicast():
+	case !s.Address.IsValid() && (at.IsLoopback() || at.IsLinkLocalUnicast()):
 		return fmt.Sprintf("you came to %v, which a box has without any network; open it at the address that the network gave it", at)
 	}
 	return ""

@@ -29,6 +29,7 @@ const routes = [
   ['/more/users', () => import('./users.js')],
   ['/more/keys', () => import('./keys.js')],
   ['/more/backup', () => import('./backup.js')],
+  ['/more/network', () => import('./network.js')],
   ['/more/migrate', () => import('./migrate.js')],
   ['/more/settings', () => import('./settings.js')],
   ['/more/certificate', () => import('./certificate.js')],

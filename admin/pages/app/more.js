@@ -51,6 +51,7 @@ export default function More() {
               <${Row} href="/more/users" icon="user" name=${t('users')} sub=${t('users.sub')} />
               <${Row} href="/more/keys" icon="key" name=${t('apikeys')} sub=${t('apikeys.sub')} />
               <${Row} href="/more/backup" icon="box" name=${t('backup')} sub=${t('backup.sub')} />
+              <${Row} href="/more/network" icon="network" name=${t('network')} sub=${t('network.sub')} />
               <${Row} href="/more/migrate" icon="download" name=${t('migrate')} sub=${t('migrate.sub')} />`}
             <${Row} href="/more/settings" icon="building" name=${t('settings')} sub=${t('settings.sub')} />
             <${Row} href="/more/certificate" icon="shield" name=${t('certificate')} sub=${t('certificate.sub')} />

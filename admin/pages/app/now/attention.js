@@ -46,6 +46,8 @@ export function words(c) {
       return { says: t('now.power'), asks: t('now.power.asks'), sub: since };
     case 'too-hot':
       return { says: t('now.hot'), asks: t('now.hot.asks'), sub: since };
+    case 'network-tried':
+      return { says: t('now.network'), sub: since };
     case 'not-enrolled':
       return { says: t('now.unenrolled'), sub: c.what };
     case 'device-trouble':
@@ -85,6 +87,7 @@ function One({ concern: c }) {
             ${t('now.diagnosis')}
           </a>`}
         ${c.kind === 'backup-overdue' && may('administer') && html`<a class="button" href="/more/backup">${t('now.backup')}</a>`}
+        ${c.kind === 'network-tried' && may('administer') && html`<a class="button" href="/more/network">${t('now.network.look')}</a>`}
         ${may('operate') && html`
           <button class="button" disabled=${busy} onClick=${() => put(!c.aside)}
             aria-label=${t(c.aside ? 'now.again.of' : 'now.put.of', { what: w.says })}>

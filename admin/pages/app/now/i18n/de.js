@@ -19,6 +19,8 @@ export default {
   "now.hot": "Der Controller ist zu heiß und wird langsamer.",
   "now.hot.asks": "Hat er Luft, und steht er nicht in der Sonne?",
   "now.more": {"one": "und {n} weiteres", "other": "und {n} weitere"},
+  "now.network": "Ein anderes Netz wird versucht, und die Steuerung kehrt zurück, wenn es niemand behält.",
+  "now.network.look": "Netzwerk",
   "now.power": "Das Netzteil ist zu schwach: Die Spannung des Controllers war zu niedrig.",
   "now.power.asks": "Ist es das Netzteil für dieses Gerät, das Kabel kurz und an den USB-Buchsen nichts, das viel Strom braucht?",
   "now.put": "Beiseitelegen",

@@ -19,6 +19,8 @@ export default {
   "now.hot": "The controller is too hot, and slows down.",
   "now.hot.asks": "Has it air around it, and is it out of the sun?",
   "now.more": {"one": "and {n} more", "other": "and {n} more"},
+  "now.network": "Another network is being tried, and goes back by itself unless it is kept.",
+  "now.network.look": "Network",
   "now.power": "The power supply is too weak: the voltage of the controller fell too low.",
   "now.power.asks": "Is the supply the one for this board, its cable short, and nothing strong plugged into its USB ports?",
   "now.put": "Put aside",
