@@ -904,7 +904,7 @@ export interface Network {
   ports: Array<NetworkPort>;
   /** How long it is tried. */
   secondsLeft?: number;
-  /** The one in force; null where the controller does not set it. */
+  /** The one in force, or that was asked for; null where the controller does not set it. */
   setting: NetworkSetting | null;
   /** Of the setting. asked: the system has not begun yet; trying: it goes back by itself unless POST keep comes over the new address in time; undone: it went back; refused: the system does not take what was wished. */
   state?: 'kept' | 'asked' | 'trying' | 'undone' | 'refused';

@@ -159,7 +159,7 @@ function Trial({ now, at, wrong, take }) {
   const trying = now.state === 'trying';
   const until = trying ? at + (now.secondsLeft || 0) * 1000 : begun + trial * 1000;
   const port = location.port && ':' + location.port;
-  const there = (host) => `https://${host}${port}/more/network`;
+  const there = (host) => `${location.protocol}//${host}${port}/more/network`;
   const keep = async () => {
     setBusy(true);
     try {
