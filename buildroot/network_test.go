@@ -44,6 +44,9 @@ case "${0##*/} $*" in
 esac
 said=$?
 case ${0##*/} in mv | rm) step ;; esac
+if [ -e "$BOX/next" ] && grep -qsE 'state=(kept|undone|refused)' "$BOX/run/appliance/network"; then # who was told so wishes at once
+  /bin/mv "$BOX/next" "$BOX/var/lib/controllerd/network/wish"
+fi
 exit $said
 `
 
@@ -215,6 +218,20 @@ func TestNetworkIsTriedThenKeptOrUndone(t *testing.T) {
 		b.is(t, "after a start", "state=kept\n"+netWish, netWritten, netWish)
 		b.run("forget")
 		b.is(t, "forgotten", "state=kept\naddress=dhcp\n", "", "")
+	}
+
+	// What is wished as soon as the one before is over stays.
+	for _, c := range []struct{ wish, keeps string }{{netWish, netWish}, {netWish, ""}, {"nonsense", ""}} {
+		b := newNetBox(t, "", c.wish)
+		b.put("run/appliance/network", "state=asked\naddress=dhcp\n")
+		b.put("next", netBefore)
+		if c.keeps != "" {
+			b.put("keeps", c.keeps)
+		}
+		b.trial()
+		if got := b.read(inbox + "wish"); got != netBefore {
+			t.Errorf("after %q, kept %q, the next wish is %q", c.wish, c.keeps, got)
+		}
 	}
 
 	// Whatever ends the trial goes back, and a stick in the middle of one does, too.

@@ -186,7 +186,6 @@ function Trial({ now, at, wrong, take }) {
           ${address && html`<a class="button primary" href=${there(address)}><bdi>${t('network.open.at', { at: address })}</bdi></a>`}
           <a class=${address ? 'button' : 'button primary'} href=${there(now.name)}><bdi>${t('network.open.at', { at: now.name })}</bdi></a>
         </div>
-        ${trying && !wrong && html`<p class="sub">${now.cannotKeep}</p>`}
         <p class="sub">${t('network.open.warns')}</p>
         <${Fingerprint} text=${house.claim?.fingerprint} />`}`;
 }
