@@ -3,6 +3,7 @@
 package buildroot
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
@@ -170,12 +171,14 @@ func changeNetwork(t *testing.T, vm *machine, pem []byte, password string) {
 	if !pool.AppendCertsFromPEM(pem) {
 		t.Fatalf("no certificate in %q", pem)
 	}
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "localhost"}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "localhost"}}}
 	var session struct {
 		AccessToken string `json:"access_token"`
 	}
-	ask := func(port, method, path, body string, into any) (status int, err error) {
-		req, err := http.NewRequest(method, "https://127.0.0.1:"+port+"/api/v1"+path, strings.NewReader(body))
+	ask := func(most time.Duration, port, method, path, body string, into any) (status int, err error) {
+		ctx, cancel := context.WithTimeout(t.Context(), most)
+		defer cancel()
+		req, err := http.NewRequestWithContext(ctx, method, "https://127.0.0.1:"+port+"/api/v1"+path, strings.NewReader(body))
 		if err != nil {
 			return 0, err
 		}
@@ -191,17 +194,17 @@ func changeNetwork(t *testing.T, vm *machine, pem []byte, password string) {
 	}
 	must := func(port, method, path, body string, want int, into any) {
 		t.Helper()
-		if status, err := ask(port, method, path, body, into); err != nil || status != want {
+		if status, err := ask(time.Minute, port, method, path, body, into); err != nil || status != want {
 			t.Fatalf("%s %s: %d, want %d: %v %+v", method, path, status, want, err, into)
 		}
 	}
 	await := func(port, state string) (now networkNow) {
 		t.Helper()
-		began := time.Now()
+		began, most := time.Now(), 2*time.Second // a question to an address that is not there yet hangs, and is asked anew soon
 		awaitFor(t, "the network that is "+state, func() bool {
 			var n networkNow
-			status, err := ask(port, http.MethodGet, "/network", "", &n)
-			now = n
+			status, err := ask(most, port, http.MethodGet, "/network", "", &n)
+			now, most = n, min(most*3/2, 20*time.Second)
 			return err == nil && status == http.StatusOK && n.State == state
 		})
 		t.Logf("%s, with %v after %v", state, now.v4(), time.Since(began).Round(time.Second))
