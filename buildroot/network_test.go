@@ -29,7 +29,6 @@ case "${0##*/} $*" in
   read -r up <"$BOX/proc/uptime"
   [ "$1" != 1 ] || set 10 # with less patience
   echo $((${up%.*} + $1)).50 >"$BOX/proc/uptime"
-  [ ! -e "$BOX/keeps" ] || [ ! -e "$BOX/run/appliance/network" ] || ! grep -q state=trying "$BOX/run/appliance/network" || /bin/cp "$BOX/keeps" "$BOX/var/lib/controllerd/network/keep"
   ;;
 "systemctl restart systemd-networkd")
   /bin/rm -rf "$BOX/inforce"
@@ -44,7 +43,11 @@ case "${0##*/} $*" in
 esac
 said=$?
 case ${0##*/} in mv | rm) step ;; esac
-if [ -e "$BOX/next" ] && grep -qsE 'state=(kept|undone|refused)' "$BOX/run/appliance/network"; then # who was told so wishes at once
+# Who is told something does at once what may then be done.
+if [ -e "$BOX/keeps" ] && grep -qs state=trying "$BOX/run/appliance/network"; then
+  /bin/mv "$BOX/keeps" "$BOX/var/lib/controllerd/network/keep"
+fi
+if [ -e "$BOX/next" ] && grep -qsE 'state=(kept|undone|refused)' "$BOX/run/appliance/network"; then
   /bin/mv "$BOX/next" "$BOX/var/lib/controllerd/network/wish"
 fi
 exit $said
