@@ -177,7 +177,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 	start := time.Now()
 	lines := 0
 	for n := range kills {
-		told := runAndKill(t, dir, time.Duration(rand.Int64N(int64(80*time.Millisecond))))
+		told := runAndKill(t, dir, rand.IntN(60), time.Duration(rand.Int64N(int64(5*time.Millisecond))))
 		lines += len(told)
 		if n%5 == 0 {
 			h.checkTornLog(t, dir)
@@ -195,9 +195,9 @@ func TestKillAtAnyMoment(t *testing.T) {
 	}
 }
 
-// runAndKill starts the child, kills it some time after it is ready and returns
+// runAndKill starts the child, kills it some time after so many reports and returns
 // what it reported.
-func runAndKill(t *testing.T, dir string, after time.Duration) []string {
+func runAndKill(t *testing.T, dir string, reports int, after time.Duration) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), crashDir+"="+dir)
@@ -216,14 +216,20 @@ func runAndKill(t *testing.T, dir string, after time.Duration) []string {
 		cmd.Process.Kill()
 		t.Fatalf("the child says %q (%v), want ready", first, err)
 	}
+	var said strings.Builder
+	for range reports {
+		line, err := r.ReadString('\n')
+		if said.WriteString(line); err != nil {
+			t.Fatalf("the child ended before it was killed (%v), after\n%s", err, said.String())
+		}
+	}
 	timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
 	defer timer.Stop()
-	rest, err := io.ReadAll(r)
-	if err != nil {
+	if _, err := io.Copy(&said, r); err != nil {
 		t.Fatal(err)
 	}
 	var told []string
-	for line := range strings.Lines(string(rest)) {
+	for line := range strings.Lines(said.String()) {
 		if !strings.HasSuffix(line, "\n") {
 			continue // killed while reporting
 		}
