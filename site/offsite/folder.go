@@ -85,7 +85,8 @@ func (s Stick) Get(_ context.Context, name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Rename gives a file another name, durably.
+// Rename gives a file another name, durably: FAT makes a new entry in the folder, of no length, and fills that in with what is kept of the
+// file, so that the file is written again, too.
 func (s Stick) Rename(_ context.Context, from, to string) error {
 	root, err := s.open()
 	if err != nil {
@@ -95,11 +96,16 @@ func (s Stick) Rename(_ context.Context, from, to string) error {
 	if err := root.Rename(from, to); err != nil {
 		return stickError(err)
 	}
-	dir, err := root.Open(".")
-	if err != nil {
-		return stickError(err)
+	for _, name := range []string{to, "."} {
+		f, err := root.Open(name)
+		if err != nil {
+			return stickError(err)
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return stickError(err)
+		}
 	}
-	return stickError(errors.Join(dir.Sync(), dir.Close()))
+	return nil
 }
 
 // Remove removes a file.
