@@ -42,7 +42,7 @@ func TestWhatIsWrittenToCards(t *testing.T) {
 		}
 		c := exec.Command(path, args...)
 		c.Env = append(os.Environ(), "CONTROLLER_KEYS="+filepath.Join(work, "keys"), "CONTROLLER_PARTS=/nowhere", "CONTROLLER_VERSION=1.5.0+3.gabcdef1",
-			"SOURCE_DATE_EPOCH=1795737600", "IMAGE_URL=https://images.example/controller")
+			"SOURCE_DATE_EPOCH=1795737600", "IMAGE_URL=https://images.example/controller", "XZ_OPT=-0")
 		if said, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, said)
 		}

@@ -3,7 +3,6 @@
 package buildroot
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -27,8 +26,7 @@ type board struct {
 	starts int
 	qemu   *exec.Cmd
 	gone   chan struct{} // closed when QEMU has ended
-	qmp    net.Conn
-	says   *bufio.Scanner
+	monitor
 }
 
 // newBoard flashes a card of 2 GB with the image that was built for the board of that name.
@@ -93,13 +91,12 @@ func (b *board) power(t *testing.T) {
 	if err := line.(*net.UnixListener).SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if b.qmp, err = line.Accept(); err != nil {
+	conn, err := line.Accept()
+	if err != nil {
 		said, _ := os.ReadFile(log.Name())
 		t.Fatalf("QEMU did not start: %v\n%s", err, said)
 	}
-	b.says = bufio.NewScanner(b.qmp)
-	b.says.Scan() // its greeting
-	b.tell(t, "qmp_capabilities", nil)
+	b.greet(t, conn)
 }
 
 // machine is the program that is QEMU for this board, and what it is told of the board.
@@ -155,35 +152,6 @@ func (b *board) cut(t *testing.T) {
 	_ = b.qemu.Process.Kill()
 	<-b.gone
 	b.qemu = nil
-}
-
-// tell gives QEMU a command of its machine protocol and returns the answer.
-func (b *board) tell(t *testing.T, command string, arguments any) json.RawMessage {
-	t.Helper()
-	m := map[string]any{"execute": command}
-	if arguments != nil {
-		m["arguments"] = arguments
-	}
-	if err := json.NewEncoder(b.qmp).Encode(m); err != nil {
-		t.Fatal(err)
-	}
-	for b.says.Scan() {
-		var answer struct {
-			Return json.RawMessage
-			Error  *struct{ Desc string }
-		}
-		if err := json.Unmarshal(b.says.Bytes(), &answer); err != nil {
-			t.Fatal(err)
-		}
-		if answer.Error != nil {
-			t.Fatalf("QEMU, %s: %s", command, answer.Error.Desc)
-		}
-		if answer.Return != nil {
-			return answer.Return
-		}
-	}
-	t.Fatalf("QEMU hung up at %s: %v", command, b.says.Err())
-	return nil
 }
 
 // written is how many bytes the card has been given since it was switched on.
