@@ -189,6 +189,22 @@ func TestGatewayUsesGroupsAndBroadcast(t *testing.T) {
 	})
 }
 
+// A broadcast goes to all gear of one line, whatever is on the gateway's others.
+func TestBroadcastOfOneLineOfAGateway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var nodes []appliance.Node
+		for i, address := range []string{"3/1.0", "3/1.1", "3/2.0", "3/2.1", "3/2.2"} {
+			nodes = append(nodes, node(appliance.ID(i+1), address, "dalion"))
+		}
+		d, b := bench(t, serialWire(t), nodes, nil, nil)
+		run(t, d.Plan([]appliance.Want{level(channel(3, 1), 100), level(channel(4, 1), 100), level(channel(5, 1), 100)}))
+		sent(t, b, "0306"+"00d0"+"00ff")
+		run(t, d.Plan([]appliance.Want{level(channel(3, 1), 0), level(channel(4, 1), 0)}))
+		sent(t, b, "0310"+"0080"+"0002"+"04"+"00000000")
+	})
+}
+
 func TestGroupsThatCannotBeReadBackAreNotUsed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
