@@ -57,6 +57,9 @@ func (c *clauses) reason(text string, ahead bool) clause {
 	if because && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.is("switch") || stateOf(k) == On || stateOf(k) == Off }) {
 		return one // "is it off because somebody switched it off" asks for the cause
 	}
+	if because && s.wordAt(1) == "of" && !occasion && one.is&mine == 0 {
+		return one // "which went down because of wind" leaves out the others
+	}
 	switch {
 	case ahead:
 		one.set(says, one.is&mine > 0 && len(s.t) > 2 || because || occasion || s.onlyTalk())

@@ -9,7 +9,7 @@ import (
 // clockTimes writes times of day that are said without "o'clock" as the reader of times knows them: "half past eight", "Viertel vor
 // neun", and in what is asked about the past "at nine". In an order they may be amounts, which this does not touch.
 func (s *sentence) clockTimes() {
-	past := s.has0("was", "were", "war", "waren", "wurde", "wurden")
+	past := s.has0("was", "were", "war", "waren", "wurde", "wurden") || s.f.Lang == German && s.has0("night")
 	hour := func(k int) int {
 		if k >= len(s.t) || s.t[k].used || s.t[k].apart || s.t[k].odd != "" {
 			return 0

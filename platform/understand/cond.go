@@ -133,7 +133,8 @@ func (s *sentence) condition(i int) (c Cond, n int, ok bool) {
 			return c, 0, false
 		case isUnit && unit.unit == Minutes:
 			lead := s.wordAt(i - 1)
-			if loose && lead != "for" && lead != "since" || r.rel == Exactly || s.wordAt(end+1) == "ago" {
+			lasting := s.means(i-1, "on", "off") && r.rel != Exactly // "burning over 12 hours"
+			if loose && lead != "for" && lead != "since" && !lasting || r.rel == Exactly || s.wordAt(end+1) == "ago" {
 				return c, 0, false
 			}
 			c.Unit, c.Value = Minutes, value*unit.scale

@@ -216,6 +216,15 @@ func translate(t []token) []token {
 		case w.stem == "und" && slices.ContainsFunc(out, func(o token) bool { return o.stem == "between" }):
 			put("and")
 		case (w.stem == "nach" || w.stem == "ab") && i+2 < len(t) && times[t[i+2].stem] == "oclock" && digit(t[i+1].stem[0]):
+			if w.stem == "nach" && slices.ContainsFunc(t, func(o token) bool {
+				_, weekday := weekdays[times[o.stem]]
+				return weekday || o.stem == "gestern" || o.stem == "vorgestern" || months[times[o.stem]] > 0
+			}) {
+				put("after") // on that day, and not up to now
+			} else {
+				put("since")
+			}
+		case w.stem == "ab" && i+1 < len(t) && (times[t[i+1].stem] == "yesterday" || weekdays[times[t[i+1].stem]] > 0):
 			put("since")
 		case w.stem == "um" && i+2 < len(t) && times[t[i+2].stem] == "oclock":
 			put("at")

@@ -14,7 +14,7 @@ func (s *sentence) manner() {
 	f.Set(Both, s.both())
 	f.Set(Asked, s.asks || s.put())
 	f.Set(Either, f.Is(Either) || s.either())
-	f.Set(Past, s.f.Lang == English && (s.has0("was", "were", "been") || s.has0("did") && s.f.When != nil) || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt"))
+	f.Set(Past, s.f.Lang == English && (s.has0("was", "were", "been") || s.has0("did") && s.f.When != nil) || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt", "brannte", "brannten", "leuchtete"))
 	f.Set(Still, f.Op == Who && f.State != "" && s.has0("left", "leave", "leaving", "forget", "forgot", "forgotten", "lassen", "gelassen", "laesst", "vergessen", "angelassen", "offengelassen"))
 	f.Set(InKilo, s.inUnits("kw", "kwh"))
 	f.Set(InOnes, !f.Is(InKilo) && s.inUnits("watt", "wh"))
@@ -127,7 +127,7 @@ func (s *sentence) yesNo() bool {
 		if s.f.Lang == German && w == "was" { // that is "what"
 			return false
 		}
-		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen",
+		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen", "brannte", "brannten", "leuchtete",
 			"laeuft", "gibt", "steigt", "faehrt", "will", "steht", "stehen", "leuchtet", "zieht", "ziehen", "braucht", "brauchen", "antwortet", "antworten", "funktionieren", "funktioniert", "laufen", "tun", "tut", "gehen", "klappt", "klappen", "hab", "habt", "leuchten", "klemmt", "klemmen", "spinnt", "wird", "werden", "waere", "meldet", "melden", "bewegt", "fehlt", "misst"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
 	}
 	return false

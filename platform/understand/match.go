@@ -54,7 +54,8 @@ func (n Names) best(t []token) []match {
 	}
 	slices.Sort(candidates)
 	for _, i := range slices.Compact(candidates) {
-		if m, ok := n.all[i].in(t); ok {
+		whole := n.all[i].place.Kind != Person || len(n.all[i].words) < 3 // "what is for lunch" names no rule "Lunch is over"
+		if m, ok := n.all[i].in(t); ok && (whole || m.full || m.covered > 1) {
 			found = append(found, m)
 		}
 	}

@@ -20,8 +20,34 @@ func (s *sentence) sense() {
 			c.tags = []string{"except"}
 			continue
 		}
+		if to := s.amountOfLight(i); to != "" {
+			c.tags = []string{to}
+			if to != "level" {
+				s.chunks[i-1].tags = []string{"fill"}
+			}
+			continue
+		}
 		c.tags = slices.DeleteFunc(slices.Clone(c.tags), func(tag string) bool { return !s.meant(tag, c.at, c.n) })
 	}
+}
+
+// amountOfLight is what "light", behind a word for how much of it there is, asks of how bright it is; empty: it asks for lamps. "Which room
+// has most light", "is there more light in the lobby than in the canteen".
+func (s *sentence) amountOfLight(i int) string {
+	c := s.chunks[i]
+	w := s.t[c.at].text
+	if i == 0 || c.n != 1 || w != "light" && w != "licht" || s.chunks[i-1].at+s.chunks[i-1].n != c.at || s.hasWord("energy") || s.hasWord("power") || s.hasWord("use") || s.hasWord("cost") {
+		return ""
+	}
+	if i+1 < len(s.chunks) && s.chunks[i+1].at == c.at+1 && !s.t[c.at+1].apart && !s.chunks[i+1].is("fill", "than", "there") { // "the most light fittings"
+		return ""
+	}
+	for _, p := range [][2]string{{"most", "brightest"}, {"least", "darkest"}, {"more", "brighter"}, {"less", "darker"}, {"howmuch", "level"}} {
+		if s.chunks[i-1].is(p[0]) {
+			return p[1]
+		}
+	}
+	return ""
 }
 
 // onAFloor reports whether a floor stands at i, and behind it no lights that something was done to.
@@ -44,6 +70,9 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	if way := s.wordAt(i + n - 1); n == 2 && (way == "down" || way == "up") && slices.Contains([]string{"go", "went", "gone", "come", "came"}, s.wordAt(i)) { // shades go down, and devices too
 		return (tag == "open" || tag == "closed") == (s.hasWord("shade") || s.nameSays(Shade))
 	}
+	if dark := s.wordAt(i+1) == "dark"; n == 2 && dark && (tag == "off" || tag == "offline") { // rooms go dark, and devices too
+		return (tag == "offline") == (s.hasWord("device") || s.hasWord("controller") || s.hasWord("bus") || s.hasWord("meter"))
+	}
 	if n != 1 {
 		return true
 	}
@@ -57,8 +86,16 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return (tag == "power") == (s.t[i].text == "last")
 	case w == "on" && tag == "on":
 		return s.stateOn(i, next)
-	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus", "vom Empfang aus"
-		return !s.has0("sieht", "schaut", "sehen") && !(s.has0("vom", "von") && s.hasWord("switch") && i > 0 && s.t[i-1].name && !last)
+	case w == "au" && tag == "off" || w == "aus" && tag == "off": // "wie sieht es in der Lobby aus", "vom Empfang aus", "aus welchem Grund"
+		return !slices.Contains([]string{"welchem", "welcher", "welchen", "dem", "der", "einem", "einer"}, next.stem) && !s.has0("sieht", "schaut", "sehen") && !(s.has0("vom", "von") && s.hasWord("switch") && i > 0 && s.t[i-1].name && !last)
+	case w == "los": // "was war los", and "was ist mit der Lampe los"
+		return (tag == "fault") == s.has0("mit")
+	case w == "gone" && tag == "offline" && s.hasWord("light") && !s.hasWord("device") && (last || next.apart): // of a lamp it is broken
+		return false
+	case w == "gone" && tag == "fault":
+		return s.hasWord("light") && !s.hasWord("device") && (last || next.apart)
+	case w == "breakdown": // "any breakdowns", not "a breakdown by floor"
+		return (tag == "fault") == (s.t[i].text == "breakdowns" && next.stem != "by" && next.stem != "per" && next.stem != "of")
 	case w == "an" && tag == "on" && s.has0("zeigt", "zeigen", "gibt", "faengt"):
 		return false
 	case (w == "left" || w == "leave") && tag == "fill": // "who left the lamps burning", not "the lamps on the left"
@@ -76,7 +113,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "leuchten" && tag == "on":
 		return last && s.hasWord("list") && !s.has0("hat", "haben", "gibt", "besitzt") // "die meisten Leuchten" are things
 	case s.f.Lang == German && (w == "an" || w == "ein" || w == "auf" || w == "zu") && (tag == "on" || tag == "open" || tag == "closed"):
-		return last || next.apart || slices.Contains([]string{"sind", "ist", "waren", "war", "bleiben", "ausser", "und", "and", "oder", "bis", "seit"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
+		return last || next.apart || slices.Contains([]string{"sind", "ist", "waren", "war", "bleiben", "ausser", "und", "and", "oder", "bis", "seit", "since"}, next.stem) || next.used && s.isTime(i+1) || (w == "an" || w == "ein") && s.hasWord("light") && (next.stem == "in" || next.stem == "im")
 	case slices.Contains([]string{"hoch", "rauf", "runter", "herunter", "hinunter", "hinauf"}, w):
 		return s.hasWord("shade") || s.nameSays(Shade)
 	case w == "out": // "are the lights out", not "find out"
@@ -113,7 +150,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		if s.wordAt(0) == "what" && s.wordAt(1) == "is" && w == "burning" && !s.hasWord("energy") {
 			return tag == "on"
 		}
-		alight := s.has0("still", "left") && !s.hasWord("howmuch") && !s.hasWord("energy") // "which zones still burn"
+		drawn := s.hasWord("energy") || s.hasWord("power") || s.hasWord("howmuch") || s.hasWord("most") || s.hasWord("more") || s.hasWord("less") || s.hasWord("consumer")
+		alight := !drawn && (s.has0("still", "left") || w == "burning" || s.yesNo() || s.hasWord("since")) // "which zones still burn"
 		return (tag == "on") == (alight || s.hasWord("light") && !s.hasWord("energy") || s.hasWord("any") && !s.hasWord("howmuch"))
 	case w == "opening" && tag == "moving" && s.hasWord("average"): // "the average opening"
 		return false
@@ -126,7 +164,7 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	case w == "light" && tag == "light", w == "shade" && tag == "shade":
 		return true
 	case slices.Contains([]string{"set", "turn", "moved", "put", "flick", "flip"}, w):
-		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody", "if", "whether") || s.hasWord("list"))
+		return tag != "switch" || s.hasWord("who") || s.hasWord("since") || s.hasWord("often") || w == "set" && s.wordAt(0) == "what" && s.has0("last") || w == "put" && s.has0("somebody", "someone", "anybody", "anyone") || w == "moved" && (s.has0("were", "was", "been", "anyone", "anybody", "someone", "somebody", "if", "whether") || s.hasWord("list"))
 	case w == "free":
 		return true
 	case tag == "brighter" || tag == "darker":
@@ -147,6 +185,8 @@ func (s *sentence) stateOn(i int, next token) bool {
 		_, weekday := weekdays[next.stem]
 		_, month := months[next.stem]
 		return !weekday && !month && next.stem != "the" && !digit(next.text[0])
+	case next.stem == "that" && slices.Contains([]string{"is", "are", "was", "were", "not"}, s.wordAt(i+2)): // "which lights are on that were not"
+		return true
 	case next.apart, next.stem == "on", next.stem == "all" && i+2 < len(s.t) && s.isTime(i+2): // "on all night"
 		return true
 	case next.name:

@@ -96,6 +96,8 @@ func (s *sentence) op() {
 		s.claim("trend", "change", "more", "less")
 	case s.has("share") && s.attributive() != "": // "what share of the lit lamps is in the tower" is no share of the tower's lamps
 		f.Unclear = &Unclear{Conflict, []string{s.attributive()}}
+	case s.has("share") && f.Topic == Lights && f.State == "" && len(f.Places) > 0 && len(f.Mentioned()) < 2 && f.By == "" && !s.has("all", "count", "list") && !s.has0("of"): // "the lobby lights, how many percent" is how bright they are
+		s.claim("share")
 	case s.has("share"), slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Part }):
 		f.Op = Share
 		s.claim("share")
@@ -106,7 +108,7 @@ func (s *sentence) op() {
 			f.By = string(Floor)
 			s.claim("most", "least", "floor", "list", "consumer")
 		}
-	case (s.has("since") || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):
+	case (s.has("since") || s.has("when") && f.State != "" && s.word("went", "came") != "" || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):
 		if f.Topic != Offline || !duration {
 			f.Op = Since
 		}

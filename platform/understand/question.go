@@ -11,6 +11,13 @@ var always = []string{"fill", "talk", "there", "count", "list", "howmuch", "any"
 // readQuestion understands a sentence that is no order.
 func (s *sentence) readQuestion(names Names) Frame {
 	s.f.Unclear, s.f.Do = nil, nil
+	for i, t := range s.t {
+		before := s.wordAt(i - 1)
+		if t.stem == "at" && before == "even" && s.wordAt(i-2) == "not" { // "not even at 50 percent"
+			s.t[i].stem, s.t[i-2].used = "below", true
+		}
+		s.live = s.live || (t.stem == "moment" || t.stem == "augenblick") && slices.Contains([]string{"the", "this", "im", "in", "diesem"}, before) || before == "this" && (t.stem == "second" || t.stem == "minute" || t.stem == "instant")
+	}
 	s.asideless(names)
 	s.upThere()
 	s.whatAt()
@@ -256,7 +263,7 @@ func (s *sentence) account() {
 	if f.Topic == Automation && (s.asks || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
 		return // nothing is known of any of them, whatever else is said
 	}
-	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
+	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory, Controllers, Saving}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
 		words = append(words, said(s.t, i, 1)) // a figure would not tell who
 	}
 	if f.Topic == Inventory { // neither is asked of what there is: "is the entire thing running", "how many lamps give everything"
@@ -265,6 +272,13 @@ func (s *sentence) account() {
 		} else if i := s.first("everything"); i >= 0 && f.Kind == Light {
 			words = append(words, said(s.t, i, 1))
 		}
+	}
+	words = append(words, s.hypothetical()...)
+	if i := s.first("share"); i >= 0 && f.Topic == Report {
+		words = append(words, said(s.t, i, 1))
+	}
+	if f.Topic == Inventory && f.Op == Tell && f.When != nil && !f.When.Now && !s.has("inventory", "there", "count", "metered", "where") { // "which bulbs went yesterday" asks what became of them
+		words = append(words, f.When.Label)
 	}
 	if i := s.second(); i >= 0 {
 		words = append(words, said(s.t, i, 1))
@@ -295,6 +309,32 @@ func (s *sentence) account() {
 	case len(words) > 0:
 		f.Unclear = &Unclear{Conflict, words}
 	}
+}
+
+// hypothetical are words by which no more is asked of what is: what would be, what should be, how old or how wide a place is, when
+// something was built in, how long a thing lasts, what a word means.
+func (s *sentence) hypothetical() []string {
+	f := &s.f
+	n := len(s.t)
+	asked := slices.Contains([]string{"what", "how", "which"}, s.wordAt(0))
+	place := len(f.Places) > 0 && !s.has("light", "shade", "data", "level", "energy", "power") && !s.nameSays(Shade)
+	still := slices.Contains([]Topic{Nothing, Report, Sources}, f.Topic) || f.Topic == Shades && f.State == "" // what it measures is not known
+	would := slices.ContainsFunc(s.t[:min(n, 4)], func(t token) bool { return t.stem == "would" })
+	var words []string
+	for i, t := range s.t {
+		next := s.wordAt(i + 1)
+		switch {
+		case s.f.Lang == English && t.stem == "if" && i > 0 && asked && would,
+			t.stem == "should" && asked && slices.Contains([]Topic{Nothing, Lights, Shades, Report}, f.Topic) && next != "i" && next != "we",
+			i == 1 && s.wordAt(0) == "how" && place && slices.Contains([]string{"old", "wide", "high", "tall", "long", "deep"}, t.stem) && still,
+			i == 1 && s.wordAt(0) == "wie" && place && slices.Contains([]string{"alt", "breit", "hoch", "lang", "tief"}, t.stem) && still,
+			i == n-1 && (t.stem == "last" || t.stem == "mean") && asked && (s.has0("doe", "do")) && f.Op != Who,
+			f.Op == Since && slices.Contains([]string{"installed", "fitted", "installiert", "verbaut"}, t.text),
+			f.Topic == Faults && t.stem == "alarm" && s.has0("set", "los"):
+			words = append(words, t.text)
+		}
+	}
+	return words
 }
 
 // second is where another question begins behind "and" that the answer to the first would not tell: "are all lamps off and who …",

@@ -24,6 +24,7 @@ type sentence struct {
 	claims map[string]bool // tags that the frame makes use of
 	kindAt int             // token of the noun that is asked for
 	odd    []string        // numbers that no place has, and the like
+	live   bool            // "at the moment" was said, perhaps among words that add nothing
 	before Do              // what was told of an order ahead of it
 	f      Frame
 }
@@ -35,6 +36,11 @@ func Read(text string, names Names, now time.Time) Frame {
 		return Frame{Topic: answer}
 	}
 	s.words(names)
+	if s.participial() { // "canteen blinds shut?"
+		q := *s
+		q.t, q.claims = slices.Clone(s.t), map[string]bool{}
+		return q.readQuestion(names)
+	}
 	order, ok := s.readOrder(names)
 	unsaid := order.Unclear != nil && order.Unclear.Why == Nowhere && s.asks && s.f.Lang == German // "fahren die Storen gerade?"
 	if ok && (order.Unclear == nil || order.Form == Imperative && !s.begunAsQuestion() && !unsaid || !s.asks && slices.Contains([]Reason{Negated, Value, For, Later, If, Contrary}, order.Unclear.Why)) {
@@ -45,6 +51,18 @@ func Read(text string, names Names, now time.Time) Frame {
 		return f
 	}
 	return order
+}
+
+// participial reports whether it is asked, without a verb, whether things are as something was done to them: "everyone upstairs switched off?".
+func (s *sentence) participial() bool {
+	if !s.asks || s.f.Lang != English || len(s.t) < 2 || s.has0("please", "can", "could", "would", "get", "have") || s.means(0, "set", "flip", "give", "dim", "brighten", "open", "close", "shut", "raise", "lower", "toggle", "stop", "show", "increase", "reduce") {
+		return false
+	}
+	last := s.t[len(s.t)-1].text
+	if last == "off" || last == "on" {
+		last = s.t[len(s.t)-2].text
+	}
+	return slices.Contains([]string{"switched", "turned", "raised", "lowered", "closed", "opened", "shut", "lit", "dimmed"}, last)
 }
 
 // begunAsQuestion reports whether a question begins with its word for what is asked, perhaps behind a preposition: "auf wie viel Prozent".
@@ -148,11 +166,11 @@ func (s *sentence) upstairs() (unknown []string) {
 				zones, floor = floor, zones
 			}
 			from, to := groups[i][0].Mention, groups[i+1][0].Mention
-			if len(floor) != 1 || floor[0].Kind != Floor || slices.ContainsFunc(zones, func(p Place) bool { return p.Kind != Zone }) || !slices.ContainsFunc(zones, func(p Place) bool { return p.On != "" }) || !s.leads(s.nameEnd(from), to) {
+			if len(floor) != 1 || floor[0].Kind != Floor || slices.ContainsFunc(zones, func(p Place) bool { return p.Kind != Zone }) || !slices.ContainsFunc(zones, func(p Place) bool { return p.On != "" || p.on(floor[0]) }) || !s.leads(s.nameEnd(from), to) {
 				continue
 			}
 			end := s.nameEnd(to)
-			kept := slices.DeleteFunc(slices.Clone(zones), func(p Place) bool { return p.On != floor[0].Name })
+			kept := slices.DeleteFunc(slices.Clone(zones), func(p Place) bool { return !p.on(floor[0]) })
 			for k := range kept {
 				kept[k].Mention = from
 			}
@@ -171,6 +189,11 @@ func (s *sentence) upstairs() (unknown []string) {
 		}
 	}
 	return unknown
+}
+
+// on reports whether a zone is on a floor, or named after it where it is on none.
+func (p Place) on(floor Place) bool {
+	return p.On == floor.Name || p.On == "" && strings.Contains(" "+p.Name+" ", " "+floor.Name+" ")
 }
 
 // sharing reports whether the part of one thing in another is asked for. Percent behind a number, "at", or before lamps are none.

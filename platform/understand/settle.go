@@ -82,6 +82,9 @@ func (s *sentence) settle() {
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
 		s.noneOfRows()
 		s.ofKind()
+		if f.By == "" && s.has("light") && s.has("shade") && s.has0("and", "or", "und", "oder") { // all of them
+			f.Kind = ""
+		}
 		if s.has("healthy") { // "what isn't working", "was geht nicht"
 			for _, c := range s.chunks {
 				if c.is("not") {
@@ -317,8 +320,8 @@ func (s *sentence) inventory() {
 // canteen open".
 func (s *sentence) opensForPeople(i int) bool {
 	f := s.f
-	if f.Topic != Shades || f.Op != Tell || len(f.Places) == 0 || len(f.Conds) > 0 || s.has("shade", "position", "moving") || s.nameSays(Shade) || !slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(0)) {
+	if f.Topic != Shades || f.Op != Tell && f.Op != Since || len(f.Places) == 0 || len(f.Conds) > 0 || s.has("shade", "position", "moving") || s.nameSays(Shade) || !slices.Contains([]string{"is", "are", "ist", "sind", "when", "wann"}, s.wordAt(0)) {
 		return false
 	}
-	return !slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind != Zone }) && slices.Contains([]string{"open", "closed", "offen", "geschlossen", "zu", "auf", "geoeffnet"}, s.t[i].stem)
+	return !slices.ContainsFunc(f.Places, func(p Place) bool { return p.Kind != Zone }) && slices.Contains([]string{"open", "closed", "offen", "geschlossen", "zu", "auf", "geoeffnet", "opened"}, s.t[i].stem)
 }

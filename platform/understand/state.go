@@ -115,6 +115,12 @@ func (s *sentence) state() {
 			if never[s.t[o.at].stem] { // what was never on is another thing than what is off
 				break
 			}
+			if o.is("not") && i+1 < len(s.chunks) && s.chunks[i+1].is("full") { // "not on full" is said of that
+				break
+			}
+			if o.is("not") && slices.Contains([]string{"will", "do", "doe"}, s.wordAt(o.at-1)) && slices.Contains([]string{"come", "go", "light", "turn", "switch"}, s.t[c.at].stem) && c.n > 1 && s.f.Unclear == nil { // "do not come on" is no state
+				s.f.Unclear = &Unclear{Conflict, []string{said(s.t, o.at, c.at+c.n-o.at)}}
+			}
 			if o.is("not") && !s.claims[key(o)] && opposite[st] != "" {
 				st = opposite[st]
 				s.claims[key(o)] = true
@@ -126,7 +132,9 @@ func (s *sentence) state() {
 		}
 		if s.f.Lang == German && opposite[st] != "" { // "antwortet gerade nicht"
 			for k := i + 1; k < len(s.chunks) && k <= i+3; k++ {
-				if o := s.chunks[k]; o.is("not") && !s.claims[key(o)] {
+				if o := s.chunks[k]; o.is("not") && k+1 < len(s.chunks) && s.chunks[k+1].is("full") { // "brennen nicht voll"
+					break
+				} else if o.is("not") && !s.claims[key(o)] {
 					st, s.claims[key(o)] = opposite[st], true
 					break
 				} else if !o.is("fill", "it", "any", "device", "light", "shade") || s.t[o.at].apart {
@@ -149,7 +157,7 @@ func (s *sentence) state() {
 				s.claims[key(c)] = true
 				s.f.Conds = append(s.f.Conds, Cond{Rel: Below, Value: 100, Unit: Percent})
 				s.chunks[k].tags = []string{"fill"}
-			} else if !s.chunks[k].is("fill") {
+			} else if !s.chunks[k].is("fill", "on") {
 				break
 			}
 		}
@@ -249,12 +257,29 @@ func (s *sentence) nobody() {
 	}
 }
 
+// existing reports whether light, and no lamp, is said to be somewhere: "was there light", "any light showing", "ist in der Lobby Licht".
+func (s *sentence) existing(i int) bool {
+	before := s.wordAt(i - 1)
+	if s.has("count", "list", "brighter", "brightest", "more", "less", "most", "least", "howmuch", "inventory", "automation", "energy", "power", "use", "complaint", "able", "can") && !s.has("since") || s.has("switch", "why", "with", "without", "no", "not", "nothing", "position", "healthy", "flicker", "dim?", "tune?", "occupancy", "change") {
+		return false
+	}
+	if s.t[i].text == "light" {
+		return before == "there" && slices.Contains([]string{"is", "was"}, s.wordAt(i-2)) || before == "any" && (slices.Contains([]string{"there", "have", "got", "show"}, s.wordAt(i-2)) || s.wordAt(i+1) == "showing") && len(s.f.Conds) == 0 || before == "of" && s.has("since")
+	}
+	be := s.has0("ist", "war") || i == len(s.t)-1 && s.asks && s.yesNo()
+	last := i == len(s.t)-1 || s.t[i+1].used || s.t[i+1].apart || s.wordAt(i+1) == "in"
+	return be && last && !slices.Contains([]string{"das", "dem", "dein", "unser", "welches", "ein"}, before)
+}
+
 // isThereLight reports whether it is asked if there is light, which is not whether there is a lamp: "is there light in all rooms".
 func (s *sentence) isThereLight() bool {
 	for i := 1; i < len(s.t); i++ {
 		before := s.t[i-1].stem
 		if s.t[i].text != "light" && s.t[i].text != "licht" || s.has("level", "who", "fault", "kelvin", "hue") {
 			continue
+		}
+		if s.existing(i) {
+			return true
 		}
 		none := slices.Contains([]string{"no", "any", "without", "ohne", "kein"}, before) && s.has("no", "without", "except")
 		if none && (s.has("zone", "floor") || s.asks && i == 1) { // "rooms without light", "no light in the gallery?"

@@ -57,6 +57,10 @@ func (s *sentence) topic() Topic {
 			return Shades
 		}
 		return Lights
+	case s.has("help") && s.f.When != nil && !s.f.When.Now && s.has0("command", "befehl"): // "what commands came in today"
+		s.f.Kind, s.f.Op = Everything, Who
+		s.claim("help")
+		return Lights
 	case s.has("help") && len(s.f.Places) > 0 && s.wordAt(0) == "what": // "what do you know about Lobby 3"
 		return Report
 	case s.has("self"), s.has("help") && !metered && !thing && !(s.has("command") && s.has("last")):
@@ -65,6 +69,8 @@ func (s *sentence) topic() Topic {
 		return Comfort
 	case s.has("source") && !thing && !s.has("fault", "offline"):
 		return Sources
+	case s.has("saving") && s.has("who") && s.has("light", "shade"): // "who cut the light" is not known as a command
+		return Nothing
 	case s.has("saving") && s.f.Against == nil && !s.has("difference", "trend", "fault"):
 		return Saving
 	case s.has("carbon"):
@@ -95,7 +101,7 @@ func (s *sentence) topic() Topic {
 		return Energy // "forecast for next week"
 	case slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(0)) && len(s.f.Places) > 0 && s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !slices.ContainsFunc(s.chunks, func(c chunk) bool { return !c.is("fill", "talk", "there", "any") }): // "ist im Lakes jemand"
 		return Occupancy
-	case s.has("occupancy") && !s.has("light", "shade", "fault"):
+	case s.has("occupancy") && !s.has("light", "shade", "fault", "consumer", "offline") && !s.nameSays(Shade):
 		return Occupancy
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
 		return Nothing
@@ -121,7 +127,7 @@ func (s *sentence) topic() Topic {
 		return Controllers
 	case state == Away && s.has("bus") && !s.has("light", "shade", "device"), state == Away && slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Bus }):
 		return Faults // "how long was the bus down"
-	case state == Away && s.has("fault") && s.has0("or", "and", "oder", "und") && s.first("fault") != s.first("offline"): // both are told
+	case state == Away && s.has("light") && s.word("dead", "tot") != "", state == Away && s.has("fault") && s.has0("or", "and", "oder", "und") && s.first("fault") != s.first("offline"): // both are told
 		return Faults
 	case s.has("availability"), state == Away:
 		return Offline
@@ -168,6 +174,9 @@ func (s *sentence) topic() Topic {
 		return Shades // "are the south blinds lower than the north ones"
 	case s.lights() && s.has("shade") && s.first("shade") > s.first("light") && s.first("light") >= 0:
 		return s.orInventory(Lights)
+	case s.has("position") && !s.has("shade") && !s.nameSays(Shade) && s.word("dimmed", "gedimmt") != "": // "how far has the lobby been dimmed"
+		s.claim("position", "level", "switch")
+		return Lights
 	case s.has("shade", "position") || state == Open || state == Closed || state == Moving:
 		return s.orInventory(Shades)
 	case s.lights():
@@ -258,7 +267,7 @@ func (s *sentence) figure() bool {
 // powerOrEnergy tells power, which is drawn now, from energy, which was used over a time.
 func (s *sentence) powerOrEnergy() Topic {
 	period := s.f.When != nil && !s.f.When.Now
-	now := s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit", "momentan", "zurzeit", "augenblicklich", "jetzt", "presently", "right")
+	now := s.live && s.f.When == nil || s.f.When != nil && s.f.When.Now || s.has0("currently", "moment", "current", "instantaneous", "present", "aktuelle", "aktuell", "gerade", "derzeit", "momentan", "zurzeit", "augenblicklich", "jetzt", "presently", "right")
 	strong := slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Watt })
 	switch {
 	case slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == WattHour }):

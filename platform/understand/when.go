@@ -125,6 +125,13 @@ func (c *clock) relative(i int) (part, bool) {
 	w := c.word(i)
 	number, isNumber := c.number(i)
 	switch {
+	case w == "last" && (i+1 == len(c.t) || c.t[i+1].apart || c.word(i+1) == "one" || c.word(i+1) == "doe") && slices.Contains([]string{"than", "with", "to", "als", "vs", "against", "and"}, c.word(start-1)) && c.thisUnit(i) != "": // "more this week than last"
+		from, to := c.period(c.thisUnit(i), -1)
+		n := i + 1 - start
+		if c.word(i+1) == "one" {
+			n++
+		}
+		return part{at: start, n: n, span: Span{From: from, To: to, Label: "last " + c.thisUnit(i)}}, true
 	case isNumber && c.isUnit(i+1) && c.word(i+2) == "ago":
 		from := c.back(c.word(i+1), number)
 		to := from
@@ -168,6 +175,16 @@ func (c *clock) relative(i int) (part, bool) {
 		return part{at: start, n: i + 1 - start, span: Span{From: from, To: to}}, true
 	}
 	return part{}, false
+}
+
+// thisUnit is the unit that is said to be this one ahead of i: "this week"; empty: none.
+func (c *clock) thisUnit(i int) string {
+	for k := range i {
+		if (c.word(k) == "this" || c.word(k) == "current") && c.isUnit(k+1) {
+			return c.word(k + 1)
+		}
+	}
+	return ""
 }
 
 // hourAt is the token of "hour", perhaps behind "of", "an" or "hour's"; 0 if it does not stand at i.

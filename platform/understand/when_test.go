@@ -36,6 +36,13 @@ func TestTimes(t *testing.T) {
 		"Verbrauch vorgestern zwischen 8 und 12 Uhr":                   "1116T0800-1116T1200",
 		"Verbrauch vor zwei Wochen":                                    "1102T0000-1109T0000",
 		"Verbrauch vom 9. bis 13. November":                            "1109T0000-1114T0000",
+		"energy used between 7 and 10 yesterday evening":               "1117T1900-1117T2200",
+		"Verbrauch gestern Abend nach 22 Uhr":                          "1117T2200-1118T0000",
+		"energy yesterday evening after 8":                             "1117T2000-1117T2200",
+		"Verbrauch am 12. November zwischen 2 und 4 Uhr früh":          "1112T0200-1112T0400",
+		"energy from Monday on":                                        "1116T0000-1118T1432",
+		"Verbrauch ab Montag":                                          "1116T0000-1118T1432",
+		"energy overnight yesterday":                                   "1117T2200-1118T0600",
 		"Verbrauch am Wochenende":                                      "1114T0000-1116T0000",
 	} {
 		f := Read(text, Names{}, now)

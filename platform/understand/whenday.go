@@ -131,6 +131,9 @@ func (c *clock) partOfDay(i int) (part, bool) {
 	if lead == "last" || c.word(i) == "overnight" {
 		p = c.onDay(p, c.midnight(-1))
 		p.at, p.n, p.ofDay = start, i+1-start, false
+		if c.word(i) == "overnight" && c.word(i+1) == "yesterday" { // it is the same night
+			p.n++
+		}
 	}
 	return p, true
 }
@@ -144,7 +147,7 @@ func (c *clock) at(i int) (part, bool) {
 	}
 	bound := c.word(start) == "after" || c.word(start) == "before"
 	next := c.word(i + 1)
-	p, ok := c.timeOfDay(i, bound && (next == "" || next == "on" || next == "in" || next == "this" || next == "yesterday" || next == "today"))
+	p, ok := c.timeOfDay(i, bound && (next == "" || next == "on" || next == "in" || next == "this" || next == "yesterday" || next == "today") || c.word(start) == "at" && (next == "yesterday" || next == "this" && c.halfAt(i+2) || next == "in" && c.word(i+2) == "the" && c.halfAt(i+3)))
 	if !ok || !loose && !p.ofDay {
 		return part{}, false
 	}
@@ -157,6 +160,9 @@ func (c *clock) at(i int) (part, bool) {
 	}
 	return p, true
 }
+
+// halfAt reports whether a part of the day is named at i.
+func (c *clock) halfAt(i int) bool { _, ok := dayParts[c.word(i)]; return ok }
 
 // timeOfDay reads 8:30, 8 am, noon; a bare hour only where one is expected.
 func (c *clock) timeOfDay(i int, bare bool) (part, bool) {

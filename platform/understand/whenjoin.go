@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -8,6 +9,7 @@ import (
 // join lays times of day on their days: "yesterday morning", "between 8 and 12 on Monday".
 func (c *clock) join(found []part) []part {
 	var out []part
+	found = c.halves(found)
 	for i := 0; i < len(found); i++ {
 		p := found[i]
 		if p.before != "" {
@@ -87,6 +89,46 @@ func (c *clock) qualifies(p, next part) bool {
 	_, clock := dayParts[c.word(p.at+p.n-1)]
 	_, half := dayParts[c.word(next.at+next.n-1)]
 	return !clock && half
+}
+
+// halves gives times by the clock the half of the day that is said on the other side of them, or of their day: "yesterday evening after
+// 10", "between 7 and 10 yesterday evening", "on 12 November at 2 in the morning".
+func (c *clock) halves(found []part) []part {
+	out := slices.Clone(found)
+	for i := 0; i+1 < len(out); i++ {
+		clock, half := i, i+1
+		if i+2 < len(out) && out[i].at+out[i].n == out[i+1].at && !out[i+1].ofDay && isDay(out[i+1].span) && out[i+1].at+out[i+1].n == out[i+2].at {
+			half = i + 2
+		} else if out[i].named != "" {
+			clock, half = i+1, i
+		}
+		p, h := out[clock], out[half]
+		if !p.ofDay || p.named != "" || h.named == "" || !h.ofDay || half < clock && h.at+h.n != p.at || half == i+1 && p.at+p.n != h.at {
+			continue
+		}
+		bound, label, n, at := c.word(p.at), p.span.Label, p.n, p.at
+		p = p.within(h)
+		p.n, p.span.Label = n, label
+		switch {
+		case bound == "after" && p.fromMin < h.toMin:
+			p.toMin = h.toMin
+		case bound == "after":
+			p.toMin = 24 * 60
+		case bound == "before":
+			p.fromMin = h.fromMin
+		}
+		switch {
+		case half < clock:
+			p.at, p.n, p.span.Label = h.at, at+n-h.at, h.span.Label+" "+label
+		case half == i+1:
+			p.n, p.span.Label = h.at+h.n-at, label+" "+h.span.Label
+		default:
+			out[i+1].n, out[i+1].span.Label = h.at+h.n-out[i+1].at, out[i+1].span.Label+" "+h.span.Label
+		}
+		out[clock] = p
+		out = slices.Delete(out, half, half+1)
+	}
+	return out
 }
 
 // within is p at the time of day that half tells.

@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -8,7 +9,12 @@ import (
 func (c *clock) composite(i int) (part, bool) {
 	switch c.word(i) {
 	case "between", "from":
-		return c.fromTo(i, 1)
+		p, ok := c.fromTo(i, 1)
+		if a, edge := c.edge(i + 1); !ok && c.word(i) == "from" && edge && !a.ofDay && isDay(a.span) && slices.Contains([]string{"on", "onward"}, c.word(i+1+a.n)) && !c.names(i+2+a.n) { // "from Monday on"
+			n := a.n + 2
+			return part{at: i, n: n, open: true, span: Span{From: a.span.From, To: c.now, Label: c.said(i, n)}}, true
+		}
+		return p, ok
 	case "since":
 		a, ok := c.edge(i + 1)
 		if !ok {
@@ -28,6 +34,9 @@ func (c *clock) composite(i int) (part, bool) {
 	}
 	return c.fromTo(i, 0)
 }
+
+// names reports whether a name or what leads to one stands at i.
+func (c *clock) names(i int) bool { return i < len(c.t) && (c.t[i].name || c.word(i) == "the") }
 
 // fromTo reads "A and B", "A to B"; lead is the number of words before A. Without "between" or "from" only "to", "until"
 // and "till" join.

@@ -9,6 +9,9 @@ func (s *sentence) wasDone() bool {
 	if s.f.Lang == German {
 		return s.has0("ging", "gingen") || s.has0("wurde", "wurden") && s.word("ausgeschaltet", "eingeschaltet", "angeschaltet", "abgeschaltet", "ausgemacht", "angemacht", "geöffnet", "geschlossen", "gelöscht", "aufgemacht", "zugemacht") != ""
 	}
+	if (s.wordAt(0) == "what" || s.has("list")) && s.word("came", "went") != "" && (s.f.State == On || s.f.State == Off) {
+		return true
+	}
 	return s.has0("went") && s.has("list") || s.has0("was", "were", "been", "got") && s.word("switched", "turned", "opened", "closed", "raised", "lowered") != "" && !s.has0("how", "long") && s.has("list", "everything", "any", "count") || s.has0("what") && s.has0("was", "were") && s.word("switched", "turned", "opened", "closed") != ""
 }
 
@@ -50,7 +53,7 @@ func (s *sentence) commanded() bool {
 // agent reports whether it is asked what did something, in the words of who did.
 func (s *sentence) agent() bool {
 	if s.wordAt(0) == "was" && s.wordAt(1) == "hat" {
-		return s.has("switch", "on", "off", "open", "closed")
+		return s.has("switch", "on", "off", "open", "closed") && s.word("gebrannt", "geleuchtet") == ""
 	}
 	return s.wordAt(0) == "what" && s.first("switch") == 1
 }
