@@ -247,7 +247,7 @@ func (s *sentence) nobody() {
 			continue
 		}
 		s.claims[key(c)] = true
-		if s.has("zone", "floor") && s.f.State == On {
+		if (s.has("zone", "floor") || s.has("where") && len(s.f.Places) == 0) && s.f.State == On {
 			s.f.State = Off
 			s.f.Set(All, true)
 			return
