@@ -399,6 +399,7 @@ func TestQuestionAtOtherSettings(t *testing.T) {
 				return 4, line.Accept
 			}
 			_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, At: &other, Scan: whole})
+			synctest.Wait()
 			if !errors.Is(err, row.err) {
 				t.Errorf("%s: %v, want %v", row.what, err, row.err)
 			}
@@ -420,6 +421,7 @@ func TestQuestionAtOtherSettings(t *testing.T) {
 			if err := v.ask(t); err != nil && row.answered {
 				t.Errorf("%s: the next question: %v", row.what, err)
 			}
+			synctest.Wait()
 			if len(heard) != 1 || heard[0] != own {
 				t.Errorf("%s: the next is heard at %v, want %v", row.what, heard, own)
 			} else if v.out[0].Sub(ended) < gap {
