@@ -399,6 +399,7 @@ func TestQuestionAtOtherSettings(t *testing.T) {
 				return 4, line.Accept
 			}
 			_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, At: &other, Scan: whole})
+			lost := v.Link() != nil
 			synctest.Wait()
 			if !errors.Is(err, row.err) {
 				t.Errorf("%s: %v, want %v", row.what, err, row.err)
@@ -406,7 +407,7 @@ func TestQuestionAtOtherSettings(t *testing.T) {
 			if row.asked != (len(heard) == 1) || row.asked && heard[0] != other {
 				t.Errorf("%s: heard at %v", row.what, heard)
 			}
-			if lost := v.Link() != nil; lost != row.lost {
+			if lost != row.lost {
 				t.Errorf("%s: the port was lost: %v, want %v", row.what, lost, row.lost)
 			}
 			ended := time.Now()
