@@ -71,6 +71,7 @@ bench:
 soak: peers
 	SOAK=1 CGO_ENABLED=1 $(GO) test -tags peers,soak -count=1 -timeout 6h -v -run 'Campaign|Soak|EveryLook' ./...
 	./scripts/fuzz.sh 60s
+	SOAK=1 $(MAKE) image-test
 
 mutants:
 	./scripts/mutants.sh
