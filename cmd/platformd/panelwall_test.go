@@ -66,6 +66,16 @@ func insist(tab *uitest.Tab, do func(), so string) {
 	tab.Wait(so)
 }
 
+// saysOf is true of a screen whose tile of a family says a text.
+func saysOf(of, text string) string {
+	return fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text)
+}
+
+// pressed presses a button until the tile of a family says what became of it.
+func pressed(tab *uitest.Tab, button, of, text string) {
+	insist(tab, func() { tab.Press(button) }, saysOf(of, text))
+}
+
 // said says a sentence at a panel until that is answered.
 func said(tab *uitest.Tab, sentence, answer string) {
 	insist(tab, func() { tab.Type("#say", sentence); tab.Keys("\r") }, fmt.Sprintf("document.body.innerText.includes(%q)", answer))
@@ -75,7 +85,7 @@ func said(tab *uitest.Tab, sentence, answer string) {
 func (w *wall) says(scene, of, text string) {
 	w.t.Helper()
 	w.all(func(_ string, tab *uitest.Tab) {
-		tab.Wait(fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text))
+		tab.Wait(saysOf(of, text))
 	})
 	w.look(scene)
 }
@@ -165,24 +175,21 @@ func TestThePanelOnItsWall(t *testing.T) {
 	w.says("one", "lights", "1 of 6 on, at 90%")
 	w.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.One, ID: 5}, Level: 20})
 	w.says("differ", "lights", "2 of 6 on, 20% to 90%")
-	one.Press("One third")
-	one.Wait(`document.querySelector("[data-of=shades] .state").innerText.includes("to 33% open")`)
+	pressed(one, "One third", "shades", "to 33% open")
 	w.all(func(_ string, tab *uitest.Tab) { tab.Wait(`document.querySelector("[data-of=shades] .state.accent")`) })
 	w.look("moving")
 	w.standsAtAThird("moved")
 
 	// One taps, all others follow; and a sentence beside it.
-	one.Press("50%")
+	pressed(one, "50%", "lights", "50%")
 	w.says("followed", "lights", "50%")
-	other.Type("#say", "lights to 20 percent")
-	other.Keys("\r")
-	other.WaitText("Lights at 20 percent.")
+	said(other, "lights to 20 percent", "Lights at 20 percent.")
 	w.says("said", "lights", "20%")
 
 	// A scene of the lights, one of both, and what became of them; a building's scene has no button here.
-	one.Press("Window side")
+	pressed(one, "Window side", "lights", "20% to 80%")
 	w.says("scene-lights", "lights", "20% to 80%")
-	other.Press("Talk")
+	pressed(other, "Talk", "shades", "closed")
 	w.says("scene", "lights", "20%")
 	w.says("scene-shades", "shades", "closed")
 	if n := uitest.Eval[int](one, `[...document.querySelectorAll(".chip")].filter((c) => c.innerText === "Everything off").length`); n != 0 {
@@ -193,8 +200,7 @@ func TestThePanelOnItsWall(t *testing.T) {
 
 	// A lamp that acknowledges and stays as it is, and one that is dead.
 	mend := w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultStuck})
-	one.Press("75%")
-	one.WaitText("5 of 6 done; Lobby 4 ")
+	insist(one, func() { one.Press("75%") }, `document.body.innerText.includes("5 of 6 done; Lobby 4 ")`)
 	w.says("stuck", "lights", "20% to 75%")
 	mend()
 	mend = w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultSilent})
