@@ -50,6 +50,7 @@ func TestCardsFileIsWipedOnceItIsOfNoUse(t *testing.T) {
 			write("bin/su", "#!/bin/sh\ncat >"+dir+"/heard\necho '"+c.says+"'\nexit "+c.code+"\n")
 			write("at/controller.txt", file)
 			write("data/prepared/hostname", "annex\n")
+			write("data/prepared/clock", "ds3231\n")
 			if err := os.Link(filepath.Join(dir, "at/controller.txt"), filepath.Join(dir, "blocks")); err != nil { // what its blocks hold afterwards
 				t.Fatal(err)
 			}
@@ -79,12 +80,12 @@ func TestCardsFileIsWipedOnceItIsOfNoUse(t *testing.T) {
 			if read("at/controller.txt") != want || read("blocks") != blocks {
 				t.Errorf("controller.txt is %q in blocks that hold %q, want %q in %q", read("at/controller.txt"), read("blocks"), want, blocks)
 			}
-			named := ""
+			named, clock := "", ""
 			if c.code == "0" {
-				named = "annex\n"
+				named, clock = "annex\n", "ds3231\n"
 			}
-			if got := read("state/hostname"); got != named {
-				t.Errorf("the box's name is %q, want %q", got, named)
+			if got := read("state/hostname") + read("state/clock"); got != named+clock {
+				t.Errorf("the box's name and clock are %q, want %q", got, named+clock)
 			}
 			if got := read("mounts"); !strings.HasPrefix(got, "-t vfat -o ro,") || !strings.HasSuffix(got, "umount\n") {
 				t.Errorf("mounts: %q", got)

@@ -34,6 +34,8 @@ lines name=value, - for standard input. All of it is taken over or nothing. The 
 start with controller.txt of its card's first partition.
 
   hostname              name of the box in its network; the appliance's system takes it
+  clock                 chip of a clock with a battery on the board's pins: ds1307, ds3231, pcf8523 or
+                        pcf8563; the appliance's system takes it
   time-zone             of the building, such as Europe/Zurich
   backup-key            public key (age1…) to which backups that leave the box are encrypted
   platform              address of a platform to enrol at once the network is there, such as
@@ -83,7 +85,7 @@ func (a *App) prepare(c *cobra.Command, in io.Reader) error {
 		}
 		noteAccount(c.Context(), s, "controller.prepare", "what its owner wrote before the first start")
 		for _, line := range [][2]string{
-			{"hostname: %s", card.Hostname}, {"time-zone: %s", card.TimeZone}, {"backup-key: %s", card.BackupKey},
+			{"hostname: %s", card.Hostname}, {"clock: %s", card.Clock}, {"time-zone: %s", card.TimeZone}, {"backup-key: %s", card.BackupKey},
 			{"platform: %s; the controller enrols there once it is reached", card.Enrolment.Platform},
 		} {
 			if line[1] != "" {

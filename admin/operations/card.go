@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ const (
 // Card is what an owner has written onto a card before its first start. What is empty stays as it is.
 type Card struct {
 	Hostname  string // a single label, in small letters
+	Clock     string // on the pins of a board: one of clocks
 	TimeZone  string // IANA name
 	BackupKey string // age recipient (X25519) to which backups that leave the box are encrypted
 	Enrolment Enrolment
@@ -44,8 +46,11 @@ var (
 	cardKey   = regexp.MustCompile(`^[a-z][a-z-]{0,39}$`)
 )
 
+// clocks are the chips with a battery that the appliance's system knows on a board's pins (NXP PCF8523 and PCF8563, Maxim DS1307 and DS3231).
+var clocks = []string{"ds1307", "ds3231", "pcf8523", "pcf8563"}
+
 // cardKeys are what can stand in the file, in the order in which they are told.
-var cardKeys = []string{"hostname", "time-zone", "backup-key", "platform", "platform-code", "platform-fingerprint"}
+var cardKeys = []string{"hostname", "clock", "time-zone", "backup-key", "platform", "platform-code", "platform-fingerprint"}
 
 // set takes over one setting. Its errors do not repeat the value, which may be a secret in the wrong place.
 func (c *Card) set(key, value string) error {
@@ -54,6 +59,11 @@ func (c *Card) set(key, value string) error {
 		c.Hostname = strings.ToLower(value)
 		if !hostLabel.MatchString(c.Hostname) {
 			return errors.New("want 1 to 63 letters, digits and hyphens, without a dot")
+		}
+	case "clock":
+		c.Clock = strings.ToLower(value)
+		if !slices.Contains(clocks, c.Clock) {
+			return errors.New("want the chip of the clock on the pins: " + strings.Join(clocks, ", "))
 		}
 	case "time-zone":
 		c.TimeZone = value
@@ -136,12 +146,15 @@ func ReadCard(r io.Reader) (Card, error) {
 	return c, nil
 }
 
-// HandOver leaves in the data directory what others take: the name for the system (hostname), the key for backups (backup-key), and the
+// HandOver leaves in the data directory what others take: the name and the clock for the system (hostname, clock), the key for backups (backup-key), and the
 // enrolment for the daemon. It does so all at once or not at all, in place of what waited there before.
 func (c Card) HandOver(dataDir string) (err error) {
 	files := map[string]string{}
 	if c.Hostname != "" {
 		files["hostname"] = c.Hostname + "\n"
+	}
+	if c.Clock != "" {
+		files["clock"] = c.Clock + "\n"
 	}
 	if c.BackupKey != "" {
 		files["backup-key"] = c.BackupKey + "\n"

@@ -17,9 +17,9 @@ const ageKey = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 
 func TestACardIsReadWhole(t *testing.T) {
 	t.Parallel()
-	got, err := ReadCard(strings.NewReader("\uFEFF# written in an editor of Windows\r\n\r\nhostname = Annex-2\r\ntime-zone=Europe/Zurich\r\nbackup-key=" + ageKey +
+	got, err := ReadCard(strings.NewReader("\uFEFF# written in an editor of Windows\r\n\r\nhostname = Annex-2\r\nclock=DS3231\r\ntime-zone=Europe/Zurich\r\nbackup-key=" + ageKey +
 		"\r\nplatform=https://platform.example\r\nplatform-code=A=B#C\r\nplatform-fingerprint=" + strings.Repeat("A8:", 31) + "A8"))
-	want := Card{"annex-2", "Europe/Zurich", ageKey, Enrolment{"https://platform.example", "A=B#C", strings.Repeat("A8:", 31) + "A8"}}
+	want := Card{"annex-2", "ds3231", "Europe/Zurich", ageKey, Enrolment{"https://platform.example", "A=B#C", strings.Repeat("A8:", 31) + "A8"}}
 	if err != nil || got != want {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)
 	}
@@ -32,19 +32,20 @@ func TestACardIsReadWhole(t *testing.T) {
 func TestACardIsRefusedByLineAndName(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"hostname=a.b":                                         "line 1, hostname: want 1 to 63 letters",
-		"hostname=-a":                                          "line 1, hostname: want",
-		"#\n\ntime-zone=Mars/Olympus":                          "line 3, time-zone: want a time zone such as",
-		"time-zone=Local":                                      "line 1, time-zone: want",
-		"backup-key=age1nonsense":                              "line 1, backup-key: ",
-		"backup-key=AGE-SECRET-KEY-1X":                         "line 1, backup-key: this is the secret key",
-		"platform=http://p.example\nplatform-code=c":           "line 1, platform: want an address such as https://",
-		"platform=https://u:secret@p.example\nplatform-code=c": "line 1, platform: want",
-		"platform-code=SECRET":                                 "line 1, platform-code: platform is missing",
-		"platform=https://p.example":                           "line 1, platform: platform-code is missing",
-		"platform-fingerprint=" + strings.Repeat("a8", 32):     "line 1, platform-fingerprint: platform is missing",
+		"hostname=a.b":                               "line 1, hostname: want 1 to 63 letters",
+		"hostname=-a":                                "line 1, hostname: want",
+		"clock=ds3232":                               "line 1, clock: want the chip of the clock on the pins: ds1307, ds3231, pcf8523, pcf8563",
+		"#\n\ntime-zone=Mars/Olympus":                "line 3, time-zone: want a time zone such as",
+		"time-zone=Local":                            "line 1, time-zone: want",
+		"backup-key=age1nonsense":                    "line 1, backup-key: ",
+		"backup-key=AGE-SECRET-KEY-1X":               "line 1, backup-key: this is the secret key",
+		"platform=http://p.example\nplatform-code=c": "line 1, platform: want an address such as https://",
+		"platform=https://u:secret@p.example\nplatform-code=c":                "line 1, platform: want",
+		"platform-code=SECRET":                                                "line 1, platform-code: platform is missing",
+		"platform=https://p.example":                                          "line 1, platform: platform-code is missing",
+		"platform-fingerprint=" + strings.Repeat("a8", 32):                    "line 1, platform-fingerprint: platform is missing",
 		"platform=https://p.example\nplatform-code=c\nplatform-fingerprint=a": "line 3, platform-fingerprint: want the SHA-256",
-		"wifi=home":                  "line 1, wifi: there is no such setting; there are hostname, time-zone, backup-key",
+		"wifi=home":                  "line 1, wifi: there is no such setting; there are hostname, clock, time-zone, backup-key",
 		"SECRET-WITHOUT-A-NAME":      "line 1: want name=value",
 		"SECRET=x":                   "line 1: want name=value",
 		"hostname=a\nhostname=b":     "line 2, hostname: it is set in line 1, too",
