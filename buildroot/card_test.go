@@ -2,7 +2,6 @@ package buildroot
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,43 +21,24 @@ func TestCardsFileIsWipedOnceItIsOfNoUse(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			write := func(path, text string) {
-				t.Helper()
-				path = filepath.Join(dir, path)
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			read := func(path string) string {
-				b, _ := os.ReadFile(filepath.Join(dir, path))
-				return string(b)
-			}
-			script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/card")
-			if err != nil {
-				t.Fatal(err)
-			}
-			write("card", strings.NewReplacer("/dev/disk/by-partlabel/boot", dir+"/partition", "/run/appliance-card", dir+"/at",
-				"/var/lib/controllerd", dir+"/data", "/var/lib/appliance", dir+"/state").Replace(string(script)))
-			write("partition", "")
-			write("bin/mount", "#!/bin/sh\necho \"$@\" >>"+dir+"/mounts\n")
-			write("bin/umount", "#!/bin/sh\necho umount >>"+dir+"/mounts\n")
-			write("bin/sync", "#!/bin/sh\n")
-			write("bin/su", "#!/bin/sh\ncat >"+dir+"/heard\necho '"+c.says+"'\nexit "+c.code+"\n")
-			write("at/controller.txt", file)
-			write("data/prepared/hostname", "annex\n")
-			write("data/prepared/clock", "ds3231\n")
+			s := newSandbox(t)
+			dir := s.dir
+			s.script("usr/lib/appliance/card", "card", "/dev/disk/by-partlabel/boot", dir+"/partition", "/run/appliance-card", dir+"/at",
+				"/var/lib/controllerd", dir+"/data", "/var/lib/appliance", dir+"/state")
+			s.put("partition", "")
+			s.put("bin/mount", "#!/bin/sh\necho \"$@\" >>"+dir+"/mounts\n")
+			s.put("bin/umount", "#!/bin/sh\necho umount >>"+dir+"/mounts\n")
+			s.put("bin/sync", "#!/bin/sh\n")
+			s.put("bin/su", "#!/bin/sh\ncat >"+dir+"/heard\necho '"+c.says+"'\nexit "+c.code+"\n")
+			s.put("at/controller.txt", file)
+			s.put("data/prepared/hostname", "annex\n")
+			s.put("data/prepared/clock", "ds3231\n")
 			if err := os.Link(filepath.Join(dir, "at/controller.txt"), filepath.Join(dir, "blocks")); err != nil { // what its blocks hold afterwards
 				t.Fatal(err)
 			}
 			run := func() string {
 				t.Helper()
-				cmd := exec.Command(filepath.Join(dir, "card"))
-				cmd.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"))
-				out, err := cmd.CombinedOutput()
+				out, err := s.command("card").CombinedOutput()
 				if err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}
@@ -67,34 +47,34 @@ func TestCardsFileIsWipedOnceItIsOfNoUse(t *testing.T) {
 			if out := run(); strings.Contains(out, "ABCDE") || !strings.Contains(out, c.says) {
 				t.Errorf("the console hears\n%s", out)
 			}
-			if read("heard") != file {
-				t.Errorf("the daemon was given %q", read("heard"))
+			if s.read("heard") != file {
+				t.Errorf("the daemon was given %q", s.read("heard"))
 			}
-			if got := read("at/controller-result.txt"); !strings.Contains(got, c.result) {
+			if got := s.read("at/controller-result.txt"); !strings.Contains(got, c.result) {
 				t.Errorf("controller-result.txt: %q, want %q", got, c.result)
 			}
 			want, blocks := "", strings.Repeat("\x00", len(file))
 			if c.stays {
 				want, blocks = file, file
 			}
-			if read("at/controller.txt") != want || read("blocks") != blocks {
-				t.Errorf("controller.txt is %q in blocks that hold %q, want %q in %q", read("at/controller.txt"), read("blocks"), want, blocks)
+			if s.read("at/controller.txt") != want || s.read("blocks") != blocks {
+				t.Errorf("controller.txt is %q in blocks that hold %q, want %q in %q", s.read("at/controller.txt"), s.read("blocks"), want, blocks)
 			}
 			named, clock := "", ""
 			if c.code == "0" {
 				named, clock = "annex\n", "ds3231\n"
 			}
-			if got := read("state/hostname") + read("state/clock"); got != named+clock {
+			if got := s.read("state/hostname") + s.read("state/clock"); got != named+clock {
 				t.Errorf("the box's name and clock are %q, want %q", got, named+clock)
 			}
-			if got := read("mounts"); !strings.HasPrefix(got, "-t vfat -o ro,") || !strings.HasSuffix(got, "umount\n") {
+			if got := s.read("mounts"); !strings.HasPrefix(got, "-t vfat -o ro,") || !strings.HasSuffix(got, "umount\n") {
 				t.Errorf("mounts: %q", got)
 			}
 			if c.stays {
 				return
 			}
-			if run(); strings.Contains(read("mounts")[strings.Index(read("mounts"), "umount"):], "rw") {
-				t.Errorf("a card without the file is written to: %q", read("mounts"))
+			if run(); strings.Contains(s.read("mounts")[strings.Index(s.read("mounts"), "umount"):], "rw") {
+				t.Errorf("a card without the file is written to: %q", s.read("mounts"))
 			}
 		})
 	}

@@ -15,37 +15,20 @@ import (
 // kernel shows one.
 func TestLampShowsHowTheBoxIs(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write := func(path, text string) {
-		t.Helper()
-		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path+".part", []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".part", path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := newSandbox(t)
+	dir := s.dir
 	systemd := func(active string, restarts int, status string) {
-		write("systemd", fmt.Sprintf("ActiveState=%s\nNRestarts=%d\nStatusText=%s\n", active, restarts, status))
+		s.put("systemd", fmt.Sprintf("ActiveState=%s\nNRestarts=%d\nStatusText=%s\n", active, restarts, status))
 	}
-	script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/lamp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("bin/lamp", strings.ReplaceAll(string(script), "/run/appliance/", dir+"/"))
-	write("bin/systemctl", "#!/bin/sh\n[ \"$*\" = 'show controllerd -p ActiveState -p NRestarts -p StatusText' ] && cat "+dir+"/systemd\n")
-	write("bin/sleep", "#!/bin/sh\nexec /bin/sleep 0.05\n")
-	write("ACT/max_brightness", "1\n")
+	s.script("usr/lib/appliance/lamp", "bin/lamp", "/run/appliance/", dir+"/")
+	s.put("bin/systemctl", "#!/bin/sh\n[ \"$*\" = 'show controllerd -p ActiveState -p NRestarts -p StatusText' ] && cat "+dir+"/systemd\n")
+	s.put("bin/sleep", "#!/bin/sh\nexec /bin/sleep 0.05\n")
+	s.put("ACT/max_brightness", "1\n")
 	for _, name := range []string{"trigger", "pattern", "brightness"} {
-		write("ACT/"+name, "")
+		s.put("ACT/"+name, "")
 	}
 	lamp := func(args ...string) *exec.Cmd {
-		c := exec.Command(filepath.Join(dir, "bin/lamp"), args...)
-		c.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"))
+		c := s.command("bin/lamp", args...)
 		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		return c
 	}
@@ -66,8 +49,8 @@ func TestLampShowsHowTheBoxIs(t *testing.T) {
 		{"while nobody can log in", func() { systemd("active", 0, "waits to be claimed") }, "pattern", flash + pause, "waits to be claimed"},
 		{"in order", func() { systemd("active", 0, "in order") }, "trigger", "none", "in order"},
 		{"a silent bus", func() { systemd("active", 0, "a bus is silent: offices") }, "pattern", flash + flash + pause, "a bus is silent: offices"},
-		{"an update", func() { write("told", "1.4.0\nunder way\nfrom 1.4.0 to 1.5.0\n") }, "pattern", "1 100 1 0 0 100 0 0", "an update is under way"},
-		{"the restart after it", func() { write("told", "1.5.0\nupdated\n\n"); systemd("activating", 0, "") }, "trigger", "heartbeat", "starting"},
+		{"an update", func() { s.put("told", "1.4.0\nunder way\nfrom 1.4.0 to 1.5.0\n") }, "pattern", "1 100 1 0 0 100 0 0", "an update is under way"},
+		{"the restart after it", func() { s.put("told", "1.5.0\nupdated\n\n"); systemd("activating", 0, "") }, "trigger", "heartbeat", "starting"},
 		{"a daemon that ends again and again", func() { systemd("activating", 2, "") }, "pattern", flash + flash + flash + pause, "failed"},
 		{"in order again", func() { systemd("active", 2, "in order") }, "trigger", "none", "in order"},
 		{"a rescue page", func() { systemd("active", 0, "failed, and shows a rescue page: damaged") }, "pattern", flash + flash + flash + pause, "failed, and shows a rescue page: damaged"},

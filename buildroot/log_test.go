@@ -3,7 +3,6 @@ package buildroot
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,30 +12,14 @@ import (
 // read, so that nothing is told twice, and the note of what was left out is there.
 func TestAFloodOfWarningsStaysSmall(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write := func(path, text string) {
-		t.Helper()
-		path = filepath.Join(dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/keep-warnings")
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept := filepath.Join(dir, "kept")
-	write("keep-warnings", strings.ReplaceAll(string(script), "/var/log/appliance", kept))
+	s := newSandbox(t)
+	kept := filepath.Join(s.dir, "kept")
+	s.script("usr/lib/appliance/keep-warnings", "keep-warnings", "/var/log/appliance", kept)
 	// As journalctl does, it notes how far it came only once all is written.
-	write("bin/journalctl", "#!/bin/sh\ncat "+dir+"/journal && : >"+dir+"/journal\n")
+	s.put("bin/journalctl", "#!/bin/sh\ncat "+s.dir+"/journal && : >"+s.dir+"/journal\n")
 	look := func() {
 		t.Helper()
-		c := exec.Command(filepath.Join(dir, "keep-warnings"))
-		c.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"))
-		if out, err := c.CombinedOutput(); err != nil {
+		if out, err := s.command("keep-warnings").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
@@ -51,7 +34,7 @@ func TestAFloodOfWarningsStaysSmall(t *testing.T) {
 		}
 		return text
 	}
-	write("journal", "a warning\n")
+	s.put("journal", "a warning\n")
 	look()
 	look()
 	if got := string(all()); got != "a warning\n" {
@@ -59,9 +42,9 @@ func TestAFloodOfWarningsStaysSmall(t *testing.T) {
 	}
 	flood := strings.Repeat(strings.Repeat("x", 999)+"\n", 10_000)
 	for n := range 12 {
-		write("journal", flood)
+		s.put("journal", flood)
 		look()
-		if left, err := os.ReadFile(filepath.Join(dir, "journal")); err != nil || len(left) > 0 {
+		if left, err := os.ReadFile(filepath.Join(s.dir, "journal")); err != nil || len(left) > 0 {
 			t.Fatalf("%d bytes are told again the next time: %v", len(left), err)
 		}
 		if size := len(all()); size < 128<<10 || size > 5<<18 {

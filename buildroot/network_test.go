@@ -55,8 +55,7 @@ exit $said
 
 // netBox is the script in a folder.
 type netBox struct {
-	t   *testing.T
-	dir string
+	sandbox
 }
 
 const inbox = "var/lib/controllerd/network/"
@@ -75,7 +74,7 @@ const (
 // newNetBox has a kept setting, none where that is empty, has started with it, and then been left a wish.
 func newNetBox(t *testing.T, kept, wish string) *netBox {
 	t.Helper()
-	b := &netBox{t, t.TempDir()}
+	b := &netBox{newSandbox(t)}
 	b.put("steps", "0\n")
 	b.put("cut", "0\n")
 	b.put("proc/uptime", "1000.50\n")
@@ -84,12 +83,8 @@ func newNetBox(t *testing.T, kept, wish string) *netBox {
 			t.Fatal(err)
 		}
 	}
-	script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/network")
-	if err != nil {
-		t.Fatal(err)
-	}
-	moved := strings.NewReplacer("/var/lib/", b.dir+"/var/lib/", "=/run/", "="+b.dir+"/run/", "/proc/", b.dir+"/proc/", "/sys/", b.dir+"/sys/").Replace(string(script))
-	b.put("bin/network", moved)
+	b.script("usr/lib/appliance/network", "bin/network",
+		"/var/lib/", b.dir+"/var/lib/", "=/run/", "="+b.dir+"/run/", "/proc/", b.dir+"/proc/", "/sys/", b.dir+"/sys/")
 	for _, name := range []string{"su", "sleep", "sync", "systemctl", "networkctl", "mv", "rm", "mkdir"} {
 		b.put("bin/"+name, netModel)
 	}
@@ -101,31 +96,11 @@ func newNetBox(t *testing.T, kept, wish string) *netBox {
 	return b
 }
 
-func (b *netBox) put(path, text string) {
-	b.t.Helper()
-	path = filepath.Join(b.dir, path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-func (b *netBox) read(path string) string {
-	b.t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.dir, path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.t.Fatal(err)
-	}
-	return string(text)
-}
-
 // run reports whether the power stayed on.
 func (b *netBox) run(args ...string) bool {
 	b.t.Helper()
-	c := exec.Command(filepath.Join(b.dir, "bin/network"), args...)
-	c.Env = append(os.Environ(), "PATH="+b.dir+"/bin:"+os.Getenv("PATH"), "BOX="+b.dir)
+	c := b.command("bin/network", args...)
+	c.Env = append(c.Env, "BOX="+b.dir)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

@@ -3,7 +3,6 @@ package buildroot
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +16,7 @@ import (
 // box is the appliance's own scripts in a folder, with a model of bootloader, RAUC and daemon around them. Every command that
 // they call is a step at which the power may fail.
 type box struct {
-	t   *testing.T
-	dir string
+	sandbox
 }
 
 const oldVersion, newVersion = "1.4.0", "1.5.0"
@@ -26,7 +24,7 @@ const oldVersion, newVersion = "1.4.0", "1.5.0"
 // newBox has the old version in slot A, and loses its power at a step; 0: never. A version in broken hears no device.
 func newBox(t *testing.T, cut int, migrates, broken bool) *box {
 	t.Helper()
-	b := &box{t, t.TempDir()}
+	b := &box{newSandbox(t)}
 	for _, d := range []string{"bin", "etc/rauc", "proc", "run", "var/lib/appliance", "var/lib/controllerd", "forms"} {
 		if err := os.MkdirAll(filepath.Join(b.dir, d), 0o755); err != nil {
 			t.Fatal(err)
@@ -51,19 +49,12 @@ func newBox(t *testing.T, cut int, migrates, broken bool) *box {
 	b.put("proc/cmdline", "rauc.slot=A\n")
 	b.put("serving", "")
 	for _, path := range []string{"usr/bin/appliance", "usr/lib/appliance/gate", "usr/lib/appliance/return", "etc/rauc/system.conf.in"} {
-		text, err := os.ReadFile(filepath.Join("board/common/overlay", path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		moved := strings.NewReplacer("/var/lib/", b.dir+"/var/lib/", "/run/appliance", b.dir+"/run/appliance", "/etc/", b.dir+"/etc/",
-			"/proc/cmdline", b.dir+"/proc/cmdline", "@BOARD@", "test").Replace(string(text))
-		to := filepath.Join(b.dir, "bin", filepath.Base(path))
+		to := "bin/" + filepath.Base(path)
 		if filepath.Ext(path) == ".in" {
-			to = filepath.Join(b.dir, "etc/rauc/system.conf")
+			to = "etc/rauc/system.conf"
 		}
-		if err := os.WriteFile(to, []byte(moved), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		b.script(path, to, "/var/lib/", b.dir+"/var/lib/", "/run/appliance", b.dir+"/run/appliance", "/etc/", b.dir+"/etc/",
+			"/proc/cmdline", b.dir+"/proc/cmdline", "@BOARD@", "test")
 	}
 	model, err := filepath.Abs("testdata/model")
 	if err != nil {
@@ -77,20 +68,8 @@ func newBox(t *testing.T, cut int, migrates, broken bool) *box {
 	return b
 }
 
-func (b *box) put(path, text string) {
-	b.t.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, path), []byte(text), 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 func (b *box) read(path string) string {
-	b.t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.dir, path))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(text))
+	return strings.TrimSpace(b.sandbox.read(path))
 }
 
 func (b *box) is(path string) bool {
@@ -101,8 +80,8 @@ func (b *box) is(path string) bool {
 // run runs one of the scripts and reports whether the power stayed on.
 func (b *box) run(name string, args ...string) (said string, on bool) {
 	b.t.Helper()
-	c := exec.Command(filepath.Join(b.dir, "bin", name), args...)
-	c.Env = append(os.Environ(), "PATH="+b.dir+"/bin:"+os.Getenv("PATH"), "BOX="+b.dir)
+	c := b.command("bin/"+name, args...)
+	c.Env = append(c.Env, "BOX="+b.dir)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

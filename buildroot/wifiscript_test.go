@@ -30,61 +30,44 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			write := func(path, text string) {
-				t.Helper()
-				path = filepath.Join(dir, path)
-				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-			read := func(path string) string {
-				b, _ := os.ReadFile(filepath.Join(dir, path))
-				return string(b)
-			}
-			script, err := os.ReadFile("board/common/overlay/usr/lib/appliance/wifi")
-			if err != nil {
-				t.Fatal(err)
-			}
-			write("wifi", strings.NewReplacer("/sys/class/net", dir+"/net", "/run/appliance-wifi", dir+"/run").Replace(string(script)))
-			write("net/eth0/type", "1\n")
-			write("net/lo/type", "772\n")
-			write("net/lo/carrier", "1\n")
-			write("net/wlan0/type", "1\n")
-			write("net/wlan0/carrier", "1\n")
-			write("net/wlan0/phy80211/name", "phy0\n")
+			s := newSandbox(t)
+			dir := s.dir
+			s.script("usr/lib/appliance/wifi", "wifi", "/sys/class/net", dir+"/net", "/run/appliance-wifi", dir+"/run")
+			s.put("net/eth0/type", "1\n")
+			s.put("net/lo/type", "772\n")
+			s.put("net/lo/carrier", "1\n")
+			s.put("net/wlan0/type", "1\n")
+			s.put("net/wlan0/carrier", "1\n")
+			s.put("net/wlan0/phy80211/name", "phy0\n")
 			if c.carrier != "" { // else the kernel refuses to tell, as it does of a port that is not up
-				write("net/eth0/carrier", c.carrier)
+				s.put("net/eth0/carrier", c.carrier)
 			}
-			write("run/claim-code", "M984-TX9U-WLL5\n")
-			write("says", strings.Join(c.says, "\n")+"\n")
+			s.put("run/claim-code", "M984-TX9U-WLL5\n")
+			s.put("says", strings.Join(c.says, "\n")+"\n")
 			stays := "echo $$ >" + dir + "/NAME.pid\nexec /bin/sleep 1000 >/dev/null 2>&1"
 			hostapd := stays
 			if c.hostapd != "" {
 				hostapd = c.hostapd
 			}
 			program := func(name, text string) {
-				write("bin/"+name, "#!/bin/sh\necho "+name+" \"$@\" >>"+dir+"/calls\n"+strings.ReplaceAll(text, "NAME", name)+"\n")
+				s.put("bin/"+name, "#!/bin/sh\necho "+name+" \"$@\" >>"+dir+"/calls\n"+strings.ReplaceAll(text, "NAME", name)+"\n")
 			}
 			program("hostapd", hostapd)
 			program("dnsmasq", stays)
 			program("ip", "")
-			write("bin/hostname", "#!/bin/sh\necho a-name-that-is-longer-than-a-radio-can-tell\n")
+			s.put("bin/hostname", "#!/bin/sh\necho a-name-that-is-longer-than-a-radio-can-tell\n")
 			both := "[ -e " + dir + "/hostapd.pid ] && [ -e " + dir + "/dnsmasq.pid ]" // have begun
 			if c.hostapd != "" {
 				both = "/bin/sleep 0.05"
 			}
-			write("bin/sleep", "#!/bin/sh\necho $1 >>"+dir+"/slept\n[ $1 != 2 ] || until "+both+"; do /bin/sleep 0.02; done\n")
-			write("bin/systemctl", "#!/bin/sh\n[ \"$*\" = 'show controllerd -p StatusText' ] || exit 1\n"+
+			s.put("bin/sleep", "#!/bin/sh\necho $1 >>"+dir+"/slept\n[ $1 != 2 ] || until "+both+"; do /bin/sleep 0.02; done\n")
+			s.put("bin/systemctl", "#!/bin/sh\n[ \"$*\" = 'show controllerd -p StatusText' ] || exit 1\n"+
 				"echo \"StatusText=$(head -1 "+dir+"/says)\"\n[ $(wc -l <"+dir+"/says) = 1 ] || sed -i 1d "+dir+"/says\n")
 
-			cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "wifi"))
-			cmd.Env = append(os.Environ(), "PATH="+dir+"/bin:"+os.Getenv("PATH"), "CREDENTIALS_DIRECTORY="+dir+"/run")
+			cmd := s.command("wifi")
+			cmd.Env = append(cmd.Env, "CREDENTIALS_DIRECTORY="+dir+"/run")
 			out, err := cmd.CombinedOutput()
-			if pid, err := strconv.Atoi(strings.TrimSpace(read("dnsmasq.pid"))); err == nil { // as systemd does with the unit
+			if pid, err := strconv.Atoi(strings.TrimSpace(s.read("dnsmasq.pid"))); err == nil { // as systemd does with the unit
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			}
 			exit := 0
@@ -100,7 +83,7 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 				t.Errorf("it says %q", out)
 			}
 			slept := 0
-			for line := range strings.Lines(read("slept")) {
+			for line := range strings.Lines(s.read("slept")) {
 				d, err := time.ParseDuration(strings.TrimSpace(line) + "s")
 				if err != nil {
 					t.Fatal(err)
@@ -110,7 +93,7 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 			if c.slept >= 0 && slept != c.slept {
 				t.Errorf("it slept %d s, want %d", slept, c.slept)
 			}
-			calls, settings := read("calls"), read("run/hostapd.conf")
+			calls, settings := s.read("calls"), s.read("run/hostapd.conf")
 			if !c.opens {
 				if calls != "" || settings != "" || !strings.Contains(string(out), "cable") {
 					t.Errorf("with a cable in it called %q, and said %q", calls, out)
@@ -131,7 +114,7 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 			if !strings.HasSuffix(calls, "ip addr flush dev wlan0\n") {
 				t.Errorf("the address stays: %s", calls)
 			}
-			if pid := strings.TrimSpace(read("hostapd.pid")); pid != "" {
+			if pid := strings.TrimSpace(s.read("hostapd.pid")); pid != "" {
 				if _, err := os.Stat("/proc/" + pid); err == nil {
 					t.Error("hostapd is still there")
 				}
