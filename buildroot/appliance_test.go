@@ -49,7 +49,11 @@ func installed(t *testing.T, board string, extra ...string) (*board, *client) {
 	c.serves(t)
 	t.Logf("from power to the API's first answer, the first start of all: %.0f s", time.Since(on).Seconds())
 	c.claim(t, b.said(t, 1, `Claim code: (\S+)`))
-	c.furnish(t, "tcp://10.0.2.2:"+h.port, "/dev/ttyUSB0")
+	serial := "/dev/ttyUSB0"
+	if board == raspberryPi {
+		serial = "/dev/rs485-pins"
+	}
+	c.furnish(t, "tcp://10.0.2.2:"+h.port, serial)
 	return b, c
 }
 

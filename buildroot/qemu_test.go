@@ -75,7 +75,10 @@ func (b *board) power(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args = append(args, "-chardev", "serial,id=rs485,path="+tty, "-device", "usb-serial,chardev=rs485")
+		args = append(args, "-chardev", "serial,id=rs485,path="+tty)
+		if b.name != raspberryPi { // which has it on its pins
+			args = append(args, "-device", "usb-serial,chardev=rs485")
+		}
 	}
 	b.qemu = exec.Command(qemu, append(args, b.extra...)...)
 	log, err := os.Create(filepath.Join(b.work, "qemu.log"))

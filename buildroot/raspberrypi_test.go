@@ -8,7 +8,7 @@ import (
 )
 
 // TestRaspberryPi does on a Raspberry Pi 3 what TestAppliance and TestUpdate do: U-Boot, kernel and system are those of the card. Its
-// Ethernet is not emulated, so that the network is an adapter on USB.
+// Ethernet is not emulated, so that the network is an adapter on USB; its lights are on the pins' serial port.
 func TestRaspberryPi(t *testing.T) {
 	t.Parallel()
 	b, c := installed(t, raspberryPi)
@@ -34,7 +34,8 @@ func (b *board) preparePi(t *testing.T) {
 	for _, name := range []string{"u-boot.bin", piTree} {
 		run(t, "mcopy", "-i", b.card+firstPartition, "::"+name, filepath.Join(b.work, name))
 	}
-	b.rescript(t, "arm64", "console=tty1", forQEMU)
+	// What the kernel says comes from the port that a real one has off.
+	b.rescript(t, "arm64", "console=tty1", forQEMU, "fdt set /soc/serial@7e215040 status disabled", "fdt rm /soc/serial@7e215040 pinctrl-0")
 }
 
 // pi is what QEMU is told of it; the console is the second serial port.
@@ -44,7 +45,7 @@ func (b *board) pi() []string {
 		// machine takes the card for dead.
 		"-accel", "tcg,thread=single",
 		"-M", "raspi3b", "-kernel", filepath.Join(b.work, "u-boot.bin"), "-dtb", filepath.Join(b.work, piTree),
-		"-serial", "null", "-serial", "file:" + b.consolePath(),
+		"-serial", "chardev:rs485", "-serial", "file:" + b.consolePath(),
 		"-drive", "if=sd,id=card,format=raw,file=" + b.card, "-device", "usb-net,netdev=lan",
 	}
 }

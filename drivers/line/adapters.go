@@ -9,7 +9,7 @@ import (
 
 // Adapter is a serial port that is there now.
 type Adapter struct {
-	// Port is how a bus should name it: below serial/by-id, where it has a name that stays.
+	// Port is how a bus should name it: below serial/by-id, or rs485-pins, where it has a name that stays.
 	Port string
 	// Device is what that leads to now, such as /dev/ttyUSB0.
 	Device string
@@ -18,7 +18,7 @@ type Adapter struct {
 }
 
 // Adapters lists the serial ports that are there, by name: those with a name of their own below
-// root/serial/by-id, and those of the machine itself, but for the one that its console is on.
+// root/serial/by-id, that on a board's pins, and others of the machine itself, but for the one that its console is on.
 // root is /dev if it is empty. Nothing is opened.
 func Adapters(root string) []Adapter {
 	if root == "" {
@@ -36,6 +36,10 @@ func adapters(class, root string) []Adapter {
 		if device, err := deviceAt(port); err == nil {
 			list = append(list, Adapter{port, device, adapterName(l.Name())})
 		}
+	}
+	pins := filepath.Join(root, "rs485-pins") // by the appliance's udev rule
+	if device, err := deviceAt(pins); err == nil {
+		list = append(list, Adapter{pins, device, "RS-485 on the board's pins"})
 	}
 	for _, device := range hardware(class, root) {
 		if !slices.ContainsFunc(list, func(a Adapter) bool { return a.Device == device }) {

@@ -43,6 +43,16 @@ func TestAdaptersAreThoseThatAreThere(t *testing.T) {
 	if err := os.Remove(link); err != nil {
 		t.Fatal(err)
 	}
+	pins := filepath.Join(root, "rs485-pins")
+	if err := os.Symlink(p.SlavePath(), pins); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Adapters(root), (Adapter{pins, p.SlavePath(), "RS-485 on the board's pins"}); len(got) != 1 || got[0] != want {
+		t.Errorf("listed are %+v, want %+v", got, want)
+	}
+	if err := os.Remove(pins); err != nil {
+		t.Fatal(err)
+	}
 	if got := Adapters(root); len(got) != 0 {
 		t.Errorf("unplugged, and listed are %+v", got)
 	}
