@@ -47,9 +47,7 @@ func TestThePanelPage(t *testing.T) {
 	if e.level(1) != 20 {
 		t.Errorf("said 20 percent, the light is at %d", e.level(1))
 	}
-	tab.Type("#say", "lights off in the canteen")
-	tab.Keys("\r")
-	tab.WaitText("I can switch and dim the lights")
+	said(tab, "lights off in the canteen", "I can switch and dim the lights")
 
 	// How something ended badly is told in the language of the page, and the panel shows what is so.
 	gives := map[string]string{"de": "Das Gebäude hat nicht rechtzeitig geantwortet.", "": "The building did not answer in time."}
