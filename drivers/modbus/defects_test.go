@@ -207,10 +207,10 @@ func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if _, err := askFor(t, d, 10, 1, 3*time.Second); !errors.Is(err, appliance.ErrBusDown) {
+	if _, err := askFor(t, d, 10, 1, 30*time.Second); !errors.Is(err, appliance.ErrBusDown) {
 		t.Errorf("unplugged during a read: got %v, want ErrBusDown", err)
 	}
-	if took := time.Since(start); took > 2*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("noticed after %v", took)
 	}
 	before := processorTime(t)
@@ -242,11 +242,11 @@ func TestDefect08BroadcastWaitsForAnAnswer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
 	start := time.Now()
-	_, reply, err := d.ask(ctx, appliance.Yield{}, request{unit: 0, fn: writeCoil, bits: []bool{true}}, timing{timeout: 3 * time.Second})
+	_, reply, err := d.ask(ctx, appliance.Yield{}, request{unit: 0, fn: writeCoil, bits: []bool{true}}, timing{timeout: 30 * time.Second})
 	if err != nil || reply.Sent.IsZero() {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
