@@ -86,9 +86,35 @@ func (b *board) works(t *testing.T, c *client) {
 	awaitFor(t, "the address on an empty stick", func() bool { return strings.Contains(report(), "by address: 10.0.2.15") })
 	t.Log(memory(t, report()))
 	b.unplug(t)
+	b.moves(t, c)
 	if strings.Contains(b.console(t), "Claim code") {
 		t.Error("a claimed appliance still shows a claim code")
 	}
+}
+
+// moves gives it an address that stays, kept over itself, and takes that away again with a stick.
+func (b *board) moves(t *testing.T, c *client) {
+	t.Helper()
+	moved := *c
+	moved.port = b.static
+	become := func(c *client, state string) {
+		t.Helper()
+		awaitFor(t, "the network that is "+state, func() bool {
+			var now networkNow
+			_, err := c.try("GET", "/api/v1/network", nil, &now)
+			return err == nil && now.State == state && now.CannotKeep == ""
+		})
+	}
+	c.call(t, "PUT", "/api/v1/network", map[string]any{"address": "10.0.2.50/24", "gateway": "10.0.2.2", "dns": []string{"10.0.2.3"}}, nil)
+	become(&moved, "trying")
+	moved.call(t, "POST", "/api/v1/network/keep", nil, nil)
+	become(&moved, "kept")
+	none := filepath.Join(b.work, "none")
+	put(t, none, "")
+	report := b.plug(t, map[string]string{"DHCP": none})
+	awaitFor(t, "what a stick says of the network", func() bool { return strings.Contains(report(), "takes its address from the network again") })
+	b.unplug(t)
+	become(c, "kept")
 }
 
 // memory is what a stick's report says of the whole system.

@@ -354,11 +354,13 @@ func start(t *testing.T, log, name string, args ...string) {
 	t.Cleanup(func() { stop(); _ = c.Wait(); f.Close() })
 }
 
-func run(t *testing.T, name string, args ...string) {
+func run(t *testing.T, name string, args ...string) (said string) {
 	t.Helper()
-	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
+	return string(out)
 }
 
 func put(t *testing.T, path, text string) {

@@ -22,6 +22,7 @@ type board struct {
 	card   string // path of the disk
 	house  house
 	port   string // on loopback, of its port 443
+	static string // likewise, while its address is 10.0.2.50
 	extra  []string
 	starts int
 	qemu   *exec.Cmd
@@ -32,7 +33,7 @@ type board struct {
 // newBoard flashes a card of 2 GB with the image that was built for the board of that name.
 func newBoard(t *testing.T, name string, h house, extra ...string) *board {
 	t.Helper()
-	b := &board{name: name, work: t.TempDir(), house: h, port: freePort(t), extra: extra}
+	b := &board{name: name, work: t.TempDir(), house: h, port: freePort(t), static: freePort(t), extra: extra}
 	b.card = filepath.Join(b.work, "card")
 	run(t, "cp", "--sparse=always", filepath.Join(images(t, name), "sdcard.img"), b.card)
 	if err := os.Truncate(b.card, 2<<30); err != nil {
@@ -66,13 +67,13 @@ func (b *board) power(t *testing.T) {
 	defer line.Close()
 	args := []string{
 		"-display", "none", "-monitor", "none", "-qmp", "unix:" + qmp,
-		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-:443",
+		"-netdev", "user,id=lan,hostfwd=tcp:127.0.0.1:" + b.port + "-10.0.2.15:443,hostfwd=tcp:127.0.0.1:" + b.static + "-10.0.2.50:443",
 	}
 	qemu, machine := b.machine()
 	args = append(args, machine...)
+	tty := ""
 	if b.house.serial != "" {
-		tty, err := filepath.EvalSymlinks(b.house.serial)
-		if err != nil {
+		if tty, err = filepath.EvalSymlinks(b.house.serial); err != nil {
 			t.Fatal(err)
 		}
 		args = append(args, "-chardev", "serial,id=rs485,path="+tty)
@@ -100,6 +101,9 @@ func (b *board) power(t *testing.T) {
 		t.Fatalf("QEMU did not start: %v\n%s", err, said)
 	}
 	b.greet(t, conn)
+	if b.name == raspberryPi && tty != "" { // whose serial port QEMU gives no speed
+		run(t, "stty", "-F", tty, "9600", "cstopb")
+	}
 }
 
 // machine is the program that is QEMU for this board, and what it is told of the board.

@@ -49,3 +49,22 @@ func (b *board) pi() []string {
 		"-drive", "if=sd,id=card,format=raw,file=" + b.card, "-device", "usb-net,netdev=lan",
 	}
 }
+
+// TestPinsOfEveryRaspberryPi looks whether the boot script finds in each device tree what it changes: the group of the pins 8 and 10
+// (BCM2835 ARM Peripherals, 6.2: GPIO 14 and 15, where function 4 is UART 0) is that of the other serial port, and the better one is Bluetooth's.
+func TestPinsOfEveryRaspberryPi(t *testing.T) {
+	t.Parallel()
+	work, card := t.TempDir(), filepath.Join(images(t, raspberryPi), "sdcard.img")
+	for _, model := range []string{"bcm2837-rpi-3-b", "bcm2837-rpi-3-b-plus", "bcm2837-rpi-3-a-plus", "bcm2711-rpi-4-b"} {
+		tree := filepath.Join(work, model)
+		run(t, "mcopy", "-i", card+firstPartition, "::"+model+".dtb", tree)
+		const group = "/soc/gpio@7e200000/uart1_gpio14"
+		if pins := run(t, "fdtget", tree, group, "brcm,pins"); pins != "14 15\n" {
+			t.Errorf("%s: the group has the pins %q", model, pins)
+		}
+		if has, is := run(t, "fdtget", tree, "/soc/serial@7e215040", "pinctrl-0"), run(t, "fdtget", tree, group, "phandle"); has != is {
+			t.Errorf("%s: the other port has the group %q, that of the pins is %q", model, has, is)
+		}
+		run(t, "fdtget", "-p", tree, "/soc/serial@7e201000/bluetooth")
+	}
+}
