@@ -14,7 +14,7 @@ func TestRaspberryPi(t *testing.T) {
 	b, c := installed(t, raspberryPi)
 	b.works(t, c)
 	b.updates(t, c, newBundles(t, b.name, c.version(t)), []update{
-		{"whose buses are broken", `to %s was undone by the health gate`, false, breakBuses},
+		{"whose buses are broken", `return\[\d+\]: .*to %s was undone by the health gate`, false, breakBuses},
 		{"that does not start", `to %s was undone by the bootloader`, false, loseInit},
 		{"that is good", `updated from .* to %s`, true, nil},
 	})
