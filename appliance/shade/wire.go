@@ -70,7 +70,7 @@ func (m *machine) obeyed() {
 	}
 	m.confirm()
 	switch {
-	case o.Kind == Stop, o.Ends == ByItself:
+	case o.Ends == ByItself: // every stop, too
 		m.MustStop, m.Phase, m.Route, m.Due = 0, Idle, Route{}, time.Time{}
 	case o.Ends == ByHolder:
 		m.MustStop, m.Phase = o.dirs(), OnRoute

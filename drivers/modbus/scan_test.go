@@ -215,3 +215,51 @@ func TestAGatewayIsGivenItsTimeByAScan(t *testing.T) {
 		}
 	}
 }
+
+// A scan names the units that talk more often than by chance, and of noise says that there is some, unless who talks explains it.
+func TestWhomAScanSaysToTalk(t *testing.T) {
+	talks, asks := talker{times: chance + 1, sample: []byte{17, 3}}, talker{times: 4, requests: 2, sample: []byte{17, 3}}
+	for _, tc := range []struct {
+		name  string
+		unit  talker
+		junk  int
+		sure  bool // noise was in the way
+		named bool // it was told already that somebody makes noise
+		want  string
+	}{
+		{name: "nobody"},
+		{name: "nobody, and answers were damaged", sure: true},
+		{name: "a unit by chance", unit: talker{times: chance}},
+		{name: "a unit by chance, and answers were damaged", unit: talker{times: chance}, sure: true},
+		{name: "a unit", unit: talks, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times"},
+		{name: "a unit that is asked now and then", unit: talker{times: 5, requests: 2, sample: []byte{17, 3}}, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 5 times"},
+		{name: "another master", unit: asks, want: "17 ANOTHER MASTER asks unit 17: 4 questions"},
+		{name: "noise by chance", junk: chance},
+		{name: "noise that was in the way", junk: 1, sure: true, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 1 times"},
+		{name: "noise", junk: chance + 1, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 3 times"},
+		{name: "noise of a unit that talks", unit: talks, junk: chance + 1, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times"},
+		{name: "noise that was told before", unit: talks, junk: 4, named: true,
+			want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times;  SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 4 times"},
+		{name: "noise beside a unit by chance", unit: talker{times: chance}, junk: chance + 1, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 3 times"},
+	} {
+		e := &eavesdropper{units: make(map[byte]*talker)}
+		e.named, e.junk = tc.named, talker{times: tc.junk, sample: []byte{0xFF}}
+		if tc.unit.times > 0 {
+			e.units[17] = &tc.unit
+		}
+		var got []string
+		for _, f := range e.found(tc.sure) {
+			said, sample, _ := strings.Cut(f.Detail, " while ")
+			got = append(got, f.Address+" "+said)
+			if f.Finding != appliance.FoundBabble || !strings.Contains(sample, "such as ") || f.Advice == "" {
+				t.Errorf("%s: told as %+v", tc.name, f)
+			}
+		}
+		if got := strings.Join(got, "; "); got != tc.want {
+			t.Errorf("%s: told %q, want %q", tc.name, got, tc.want)
+		}
+		if noise := strings.Contains(tc.want, "SOMEBODY"); e.named != (tc.named || noise) {
+			t.Errorf("%s: remembered %v that somebody makes noise was told", tc.name, e.named)
+		}
+	}
+}

@@ -302,6 +302,9 @@ func TestInputsOfServices(t *testing.T) {
 		ok   bool
 	}{{"", 7, true}, {"1", 1, true}, {"16", 16, true}, {"0", 0, false}, {"17", 0, false}, {"x", 0, false}} {
 		b := &bench{session: appliance.Session{Inputs: map[string]string{"number": row.text}}}
+		if n, err := b.number("number", -1, 16, 7); (err == nil) != (row.ok || row.text == "0") {
+			t.Errorf("%q from -1 on: %d, %v", row.text, n, err)
+		}
 		n, err := b.number("number", 1, 16, 7)
 		if n != row.want || (err == nil) != row.ok || err != nil && !errors.Is(err, appliance.ErrOutOfRange) {
 			t.Errorf("%q: %d, %v", row.text, n, err)

@@ -190,3 +190,37 @@ func TestATableIsToldOnceAnEntry(t *testing.T) {
 		t.Errorf("label %q", got)
 	}
 }
+
+// Of what comes while nobody was asked, bytes that may begin a frame are waited for, unless one of ours comes behind them: then they are noise.
+func TestNoiseBeforeAFrameThatIsOverheard(t *testing.T) {
+	ours, keypad, stranger := alone().address, Address{1, 2, 3}, Address{0x10, 0x20, 0x30}
+	frame := func(from, to Address) []byte {
+		b, err := Frame{ID: postMotorPosition, Source: from, Destination: to, Data: []byte{0, 1, 30, 0xFF, 0xFF}}.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	long := []byte{0x55, ^byte(maxFrame)} // the beginning of the longest
+	for name, tc := range map[string]struct {
+		heard       []byte
+		used, noise int
+	}{
+		"nothing":                          {},
+		"a frame":                          {heard: frame(ours, keypad), used: 16},
+		"noise":                            {heard: []byte{0x55, 0x55, 0x55}, used: 2, noise: 2}, // the last may begin one
+		"a beginning":                      {heard: long},
+		"a beginning, and our motor's":     {heard: append(long, frame(ours, keypad)...), used: 2, noise: 2},
+		"a beginning, and a stranger's":    {heard: append(long, frame(stranger, keypad)...)},
+		"a beginning, and to us":           {heard: append(long, frame(stranger, Address{0xFF, 0xFF, 0})...), used: 2, noise: 2},
+		"a beginning, and part of a frame": {heard: append(long, frame(ours, keypad)[:15]...)},
+	} {
+		d := &Driver{report: func([]appliance.Reading) {}, log: slog.New(slog.DiscardHandler), strangers: strangers{found: map[Address]*sighting{}}}
+		d.options.host = Address{0xFF, 0xFF, 0}
+		m := alone()
+		d.site.motors = map[Address]*motor{m.address: m}
+		if n := d.overhear(tc.heard); n != tc.used || d.strangers.noise != tc.noise {
+			t.Errorf("%s: %d of %d bytes used, %d of them noise; want %d and %d", name, n, len(tc.heard), d.strangers.noise, tc.used, tc.noise)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sdn
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -299,9 +300,32 @@ func TestGroupTableIsChangedByTheFewestWrites(t *testing.T) {
 
 func TestUnknownShadesAndMotionsAreRefused(t *testing.T) {
 	d := fleet(t, nil, "")
-	for _, chain := range append(d.Plan(want(appliance.Open, 0, 7)), d.Plan(want(appliance.Stopped, 0, 0))...) {
-		if _, err := chain.Steps[0].Do(t.Context(), appliance.Yield{}); err == nil {
-			t.Errorf("%+v was sent", chain.Wants)
+	chains := append(d.Plan(want(appliance.Open, 0, 7)), d.Plan(want(appliance.MotionUnknown, 0, 0))...)
+	if len(chains) != 2 {
+		t.Errorf("%d chains for two wants", len(chains))
+	}
+	for _, chain := range chains {
+		if _, err := chain.Steps[0].Do(t.Context(), appliance.Yield{}); !errors.Is(err, appliance.ErrRefused) {
+			t.Errorf("%+v: %v", chain.Wants, err)
+		}
+	}
+}
+
+// Clusters are given groups from the top, those of the site are its own, and all motors are known only where a frame to everybody may be sent.
+func TestGroupsThatABusHas(t *testing.T) {
+	for _, tc := range []struct {
+		broadcast string
+		broken    bool
+		closed    bool
+	}{{"true", false, true}, {"true", true, false}, {"false", false, false}, {"false", true, false}} {
+		d := fleet(t, map[string]string{"broadcast": tc.broadcast}, "01.01.09 01.01.05", "")
+		d.site.broken = tc.broken
+		s := d.GroupSpace()
+		if s.Closed != tc.closed || !s.Shades || s.PerDevice != 16 || len(s.Names) != 254 || s.Names[0] != "01.01.FE" || s.Names[253] != "01.01.01" {
+			t.Errorf("broadcast %s, an entry set aside %v: %+v", tc.broadcast, tc.broken, s)
+		}
+		if len(s.Declared) != 1 || !slices.Equal(s.Declared["06.1A.00"], []string{"01.01.05", "01.01.09"}) {
+			t.Errorf("declared %q", s.Declared)
 		}
 	}
 }

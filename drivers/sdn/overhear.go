@@ -21,9 +21,7 @@ func (d *Driver) overhear(b []byte) int {
 		d.hear(f)
 		return n
 	case n == 0:
-		if n = lookAhead(b, d.concernsUs); n == 0 {
-			return 0
-		}
+		n = lookAhead(b, d.concernsUs)
 	}
 	d.mu.Lock()
 	d.strangers.noise += n

@@ -55,6 +55,9 @@ func TestStandingMotorIsJudged(t *testing.T) {
 			if r.Motion != appliance.Stopped || r.Position != v.Position {
 				t.Errorf("shown as %+v, want stopped where it is", r)
 			}
+			if rests := m.course.phase == resting; rests == tc.moves {
+				t.Errorf("rests %v, and its reading contradicts the order %v", rests, tc.moves)
+			}
 		})
 	}
 }

@@ -99,6 +99,23 @@ func TestScanOfMotorsWithSomethingWrong(t *testing.T) {
 	})
 }
 
+// A motor of the site that answers no call, but is asked by itself, is told of as what it says that it is.
+func TestScanOfOneThatAnswersNoCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		list := motors(1)
+		list[0].Type = 9
+		h := build(t, plan{sim: quick(list)})
+		h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+		found, _, _ := h.scan(appliance.ScanOptions{}, func(what string) {
+			h.sim.SetTrouble(address(0), sdnsim.Trouble{Dumb: map[bool]float64{true: 1}[what != address(0)]})
+		})
+		if f := found[address(0)]; f.Finding != appliance.FoundProfile || !strings.Contains(f.Detail, "and not the somfy-sdn-30dc") {
+			t.Errorf("%+v, want one of another type", found)
+		}
+	})
+}
+
 // Twins answer a call of their address twice, whatever their types are.
 func TestScanOfTwins(t *testing.T) {
 	t.Parallel()
@@ -152,12 +169,19 @@ func TestScanOfOneThatCatchesUp(t *testing.T) {
 func TestScanThatFindsOutWhatAPortIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for motorsThere, calls := range []int{4, 1} {
-			h := build(t, plan{sim: quick(motors(motorsThere)), strange: motorsThere})
+		for _, tc := range []struct {
+			motors, calls int
+			garble        float64 // part of the answers that cannot be read
+			found         int
+		}{{0, 4, 0, 0}, {1, 1, 0, 1}, {1, 40, 1, 0}} {
+			h := build(t, plan{sim: quick(motors(tc.motors)), strange: tc.motors})
 			h.wait(10*time.Second, "the bus is up", func() bool { return h.ctl.Snapshot().Buses[0].Up })
+			for i := range tc.motors {
+				h.sim.SetTrouble(address(i), sdnsim.Trouble{Garble: tc.garble})
+			}
 			found, told, asked := h.scan(appliance.ScanOptions{FindOut: []appliance.LineSettings{}}, func(string) {})
-			if told != motorsThere || len(found) != motorsThere || asked["FFFFFF 40"] != calls || len(asked) != 1 {
-				t.Errorf("%d motors: told %v, asked %v; want %d calls", motorsThere, found, asked, calls)
+			if told != tc.found || len(found) != tc.found || asked["FFFFFF 40"] != tc.calls || len(asked) != 1 {
+				t.Errorf("%+v: told %v, asked %v", tc, found, asked)
 			}
 		}
 	})

@@ -191,6 +191,8 @@ func TestCommissioningTools(t *testing.T) {
 		"position 17":              second(b.GoToIntermediate(known, 17)),
 		"17 characters":            second(b.SetLabel(known, "12345678901234567")),
 		"no ASCII":                 second(b.SetLabel(known, "Süd")),
+		"a line's end":             second(b.SetLabel(known, "South\n")),
+		"a deletion":               second(b.SetLabel(known, "South\x7f")),
 		"entry 16":                 second(b.SetGroup(known, 16, sdn.Address{1, 1, 9})),
 		"a group that is no group": second(b.SetGroup(known, 1, sdn.Address{6, 1, 9})),
 	} {

@@ -1,0 +1,135 @@
+package sdn
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line/cable"
+)
+
+// scripted runs a driver for one motor on a line in memory, in a bubble. says is what the motor answers to a frame: its
+// message, 0 for none, and its data.
+func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, heard *[]Frame) {
+	t.Helper()
+	var ground cable.Net
+	end, err := ground.Plug("/port")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end.Close() })
+	cfg := busConfig(nil, []appliance.Node{{ID: 1, Address: "06.1A.2B", Profile: "somfy-sdn"}}, []appliance.Shade{{ID: 5001, Node: 1, Output: 1}})
+	cfg.Bus.Port = "/port"
+	o, err := OpenOn(cfg, ground.Ports())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, heard = o.Driver.(*Driver), new([]Frame)
+	go d.Run(t.Context())
+	go func() {
+		b := make([]byte, 64)
+		for {
+			n, err := end.Read(b)
+			if err != nil {
+				return
+			}
+			f, err := ParseFrame(b[:n])
+			if err != nil {
+				t.Errorf("sent % X: %v", b[:n], err)
+				continue
+			}
+			*heard = append(*heard, f)
+			if id, data := says(f); id != 0 {
+				answer, err := Frame{ID: id, Source: f.Destination, Destination: f.Source, Data: data}.Bytes()
+				if err != nil {
+					t.Error(err)
+				}
+				time.Sleep(50 * time.Millisecond)
+				end.Write(answer)
+			}
+		}
+	}()
+	time.Sleep(time.Minute) // it listens before it speaks
+	return d, heard
+}
+
+// A motor that refuses an entry which is not the first has a smaller table. Any other failure, and a first entry that is refused, leaves it unread.
+func TestATableEndsWhereItIsRefused(t *testing.T) {
+	for _, tc := range []struct {
+		entry int // that is answered with
+		id    MessageID
+		data  []byte
+		asked int
+		err   error
+	}{
+		{entry: maxGroups, asked: maxGroups},
+		{entry: 3, id: nack, data: []byte{0x24}, asked: 4},
+		{entry: 0, id: nack, data: []byte{0x24}, asked: 1, err: appliance.ErrRefused},
+		{entry: 3, id: nack, data: []byte{0xFF}, asked: 4, err: appliance.ErrBusy},
+		{entry: 3, asked: 4, err: appliance.ErrSilent},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, heard := scripted(t, func(f Frame) (MessageID, []byte) {
+				if int(f.Data[0]) == tc.entry {
+					return tc.id, tc.data
+				}
+				return postGroup, []byte{f.Data[0], f.Data[0], 1, 1}
+			})
+			var held []string
+			told := false
+			for e := range d.ReadGroups("06.1A.2B", func(list []string) { held, told = list, true }) {
+				if _, err := e.Do(t.Context(), appliance.Yield{}); err != nil {
+					if !errors.Is(err, tc.err) || tc.err == nil {
+						t.Errorf("entry %d answered with %v % X: %v", tc.entry, tc.id, tc.data, err)
+					}
+					break
+				}
+			}
+			if told != (tc.err == nil) || len(*heard) != tc.asked {
+				t.Errorf("entry %d answered with %v % X: told %v, asked %d times, want %d", tc.entry, tc.id, tc.data, told, len(*heard), tc.asked)
+			}
+			if size := d.site.all[0].table.size; told && (size != tc.entry || len(held) != size) {
+				t.Errorf("%d entries answered: the table has %d, and holds %q", tc.entry, size, held)
+			}
+		})
+	}
+}
+
+// A lock that was acknowledged and cannot be read back is told as what it is: nobody knows.
+func TestALockThatCannotBeReadBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _ := scripted(t, func(f Frame) (MessageID, []byte) { return map[MessageID]MessageID{ctrlLock: ack}[f.ID], nil })
+		session := appliance.Session{
+			Inputs: map[string]string{"address": "06.1A.2B"},
+			Perform: func(ctx context.Context, e appliance.Exchange) (appliance.Result, error) {
+				return e.Do(ctx, appliance.Yield{})
+			},
+			Tell: func(s appliance.ServiceStep) { t.Errorf("told %+v", s) },
+		}
+		for _, s := range d.Services() {
+			if s.Name != "lock" {
+				continue
+			}
+			if err := s.Run(t.Context(), session); !errors.Is(err, appliance.ErrSilent) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
+// What fits no frame is refused, and nothing is sent.
+func TestWhatFitsNoFrameIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, heard := scripted(t, func(Frame) (MessageID, []byte) { return ack, nil })
+		announced := false
+		res, err := d.ask(t.Context(), appliance.Yield{}, question{
+			motor: d.site.all[0], id: ctrlStop, data: make([]byte, maxData+1), want: ack, before: func() { announced = true },
+		})
+		if !errors.Is(err, appliance.ErrRefused) || !res.Sent.IsZero() || announced || len(*heard) > 0 {
+			t.Errorf("sent %v, announced %v, heard %v: %v", res.Sent, announced, *heard, err)
+		}
+	})
+}
