@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/line"
 )
 
 // What number stands for a level, and what level for a number, by each way a profile may map them. Whoever counts the other way is
@@ -198,6 +200,29 @@ func TestWhatIsNoAnswer(t *testing.T) {
 			t.Errorf("%s: %q, want %q", row.what, got, row.why)
 		}
 	}
+	for tcp, good := range map[bool]request{false: {unit: 3, fn: readHolding, qty: 1}, true: {unit: 3, fn: readHolding, qty: 1}} {
+		c := newCodec(tcp, false)
+		frame := rtuFrame(3, []byte{3, 2, 1, 2})
+		if tcp {
+			frame = []byte{0, 1, 0, 0, 0, 5, 3, 3, 2, 1, 2}
+		}
+		if a, err := c.decode(good, frame); err != nil || a.word() != 0x0102 {
+			t.Errorf("tcp %v: %+v, %v", tcp, a, err)
+		}
+		if a, err := c.decode(request{unit: 3, fn: readHolding, qty: 2}, frame); !errors.Is(err, appliance.ErrDamaged) || len(a.words) > 0 {
+			t.Errorf("tcp %v: one register of two: %+v, %v", tcp, a, err)
+		}
+	}
+	for _, row := range []struct {
+		unit     byte
+		tolerant bool
+		want     line.Verdict
+	}{{3, false, line.Accept}, {0, false, line.Reject}, {255, false, line.Reject}, {7, false, line.Reject}, {3, true, line.Accept}, {0, true, line.Accept}, {255, true, line.Accept}, {7, true, line.Reject}} {
+		l := &listener{codec: newCodec(true, row.tolerant), request: request{unit: 3, fn: readHolding, qty: 1}, frame: []byte{0, 1}}
+		if n, got := l.scan([]byte{0, 1, 0, 0, 0, 5, row.unit, 3, 2, 1, 2}); got != row.want || n != 11 {
+			t.Errorf("an answer of unit %d to one for 3, tolerated %v: %v of %d bytes", row.unit, row.tolerant, got, n)
+		}
+	}
 	if got := identification(identified[1:]); !slices.Equal(got, []string{"abc", "d"}) {
 		t.Errorf("objects %q", got)
 	}
@@ -283,6 +308,7 @@ func TestWhatRegistersSayOfALamp(t *testing.T) {
 		{"off, and its level not read", 1, true, map[point]uint16{{coils, 1}: 0}, memory{}, "dim 0 at 1"},
 		{"its switch not read", 1, true, map[point]uint16{{holdings, 5}: 40}, memory{}, "nothing"},
 		{"one of two switches on", 2, false, map[point]uint16{{coils, 1}: 0, {coils, 2}: 1}, memory{}, "switch 100 at 1"},
+		{"the other of them on", 2, false, map[point]uint16{{coils, 1}: 1, {coils, 2}: 0}, memory{}, "switch 100 at 1"},
 		{"both off", 2, false, map[point]uint16{{coils, 1}: 0, {coils, 2}: 0}, memory{}, "switch 0 at 1"},
 		{"one of two not read", 2, false, map[point]uint16{{coils, 1}: 1}, memory{}, "nothing"},
 		{"the gateway does not know", 0, true, map[point]uint16{{holdings, 5}: 255}, memory{}, "nothing"},
@@ -361,6 +387,100 @@ func TestWhatIsRememberedOfALamp(t *testing.T) {
 		var th thing
 		if th.recall(row.last); th.memory != row.want {
 			t.Errorf("%+v: %+v, want %+v", row.last, th.memory, row.want)
+		}
+	}
+}
+
+// Options of a node turn the numbers of its output, and of no other node's.
+func TestOptionsTurnTheNumbersOfAnOutput(t *testing.T) {
+	opened, err := openWire(serialBus(
+		appliance.Node{ID: 1, Address: "5", Profile: "wirenboard-wb-led-cct", Options: map[string]string{"invertLevel": "true", "invertKelvin": "true"}},
+		appliance.Node{ID: 2, Address: "6", Profile: "wirenboard-wb-led-cct"},
+		appliance.Node{ID: 3, Address: "7/1", Profile: "ecodim-dali-gw2", Options: map[string]string{"curve": "linear"}}))
+	if err != nil || len(opened.BrokenNodes) > 0 {
+		t.Fatal(err, opened.BrokenNodes)
+	}
+	d := opened.Driver.(*Driver)
+	turned, plain := d.units[5].things[0], d.units[6].things[0]
+	if !turned.level.spec.Invert || !turned.kelvin.spec.Invert || plain.level.spec.Invert || plain.kelvin.spec.Invert || turned.out.level.spec.Invert {
+		t.Errorf("level turned %v, temperature %v; of the other %v, %v", turned.level.spec.Invert, turned.kelvin.spec.Invert, plain.level.spec.Invert, plain.kelvin.spec.Invert)
+	}
+	if gear := d.units[7].things[0]; gear.curve != "linear" {
+		t.Errorf("curve %q", gear.curve)
+	}
+}
+
+// How long an answer may still come after its time: as the bus says, else as the profile does, else as long as it may well take.
+func TestHowLateAnAnswerMayBe(t *testing.T) {
+	for _, row := range []struct {
+		tcp                    bool
+		bus, profile, patience time.Duration
+		want                   time.Duration
+	}{
+		{false, -1, 0, 100 * time.Millisecond, lateLeast}, {false, -1, 0, time.Second, 2 * time.Second}, {false, -1, time.Second, 3 * time.Second, time.Second},
+		{false, 0, time.Second, time.Second, 0}, {false, 5 * time.Second, time.Second, time.Second, 5 * time.Second}, {true, 5 * time.Second, time.Second, time.Second, 0},
+	} {
+		d := &Driver{codec: newCodec(row.tcp, false)}
+		d.options.lateAnswer = row.bus
+		u := &unit{profile: &Profile{}, timeout: row.patience}
+		u.profile.Timing.LateAnswer = row.profile
+		if got := d.late(u); got != row.want {
+			t.Errorf("%+v: %v", row, got)
+		}
+	}
+}
+
+// What is remembered of a lamp tells apart what its registers alone do not: a dark one may be off, or have been told to be black.
+func TestColourOfWhatIsDark(t *testing.T) {
+	at := func(addr int) *value {
+		return &value{spec: &valueSpec{Max: 255}, read: &cell{spec: &cellSpec{Table: holdings}, base: addr}}
+	}
+	red, black := appliance.RGBW{R: 255}, appliance.RGBW{}
+	coil := []*cell{{spec: &cellSpec{Table: coils}, base: 1}}
+	for _, row := range []struct {
+		what   string
+		memory memory
+		raws   [4]float64
+		colour appliance.RGBW
+		level  appliance.Level
+		known  bool
+	}{
+		{"dark, nothing known", memory{}, [4]float64{}, black, 0, false},
+		{"dark, red before", memory{hasColour: true, colour: red, level: 40}, [4]float64{}, red, 0, true},
+		{"off, red before", memory{hasColour: true, colour: red, level: 40, off: true}, [4]float64{}, red, 0, true},
+		{"told to be black", memory{hasColour: true, colour: black, level: 40}, [4]float64{}, black, 40, true},
+		{"told to be black, and off", memory{hasColour: true, colour: black, level: 40, off: true}, [4]float64{}, black, 0, true},
+		{"as told", memory{hasColour: true, colour: red, level: 40}, [4]float64{102}, red, 40, true},
+		{"red at another level", memory{hasColour: true, colour: red, level: 40}, [4]float64{51}, red, 20, true},
+		{"set by somebody else", memory{hasColour: true, colour: red, level: 40}, [4]float64{0, 51}, appliance.RGBW{G: 255}, 20, true},
+	} {
+		th := &thing{out: &output{spec: &outputSpec{}, colour: [4]*value{at(1), at(2), at(3), at(4)}}, memory: row.memory}
+		colour, level, known := th.split(row.raws)
+		if colour != row.colour || level != row.level || known != row.known {
+			t.Errorf("%s: %+v at %d, known %v", row.what, colour, level, known)
+		}
+	}
+	for _, row := range []struct {
+		what     string
+		switches []*cell
+		memory   memory
+		words    map[point]uint16
+		colour   appliance.RGBW
+		level    appliance.Level
+	}{
+		{"nothing known", nil, memory{}, nil, appliance.RGBW{W: 255}, 0},
+		{"nothing known, with a switch", coil, memory{}, nil, appliance.RGBW{W: 255}, 100},
+		{"red, not read", nil, memory{hasColour: true, colour: red, level: 40}, nil, red, 40},
+		{"off, not read", nil, memory{hasColour: true, colour: red, level: 40, off: true}, nil, red, 0},
+		{"off, not read, with a switch", coil, memory{hasColour: true, colour: red, level: 40, off: true}, nil, red, 40},
+		{"read dark", nil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 0, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 0},
+		{"read dark, with a switch", coil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 0, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 40},
+		{"read at another level", nil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 51, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 20},
+	} {
+		th := readThing(&output{spec: &outputSpec{}, colour: [4]*value{at(1), at(2), at(3), at(4)}, switches: row.switches}, row.words)
+		th.memory = row.memory
+		if colour, level := th.present(); colour != row.colour || level != row.level {
+			t.Errorf("%s: %+v at %d, want %+v at %d", row.what, colour, level, row.colour, row.level)
 		}
 	}
 }

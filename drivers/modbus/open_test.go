@@ -49,6 +49,10 @@ func TestBrokenEntriesAreSetAside(t *testing.T) {
 		{"unknown option", with(node(2, "6", good.Profile), func(n *appliance.Node) { n.Options = map[string]string{"colour": "red"} }), `option "colour" is unknown`},
 		{"bad option", with(node(2, "6", good.Profile), func(n *appliance.Node) { n.Options = map[string]string{"fade": "soon"} }), "option fade"},
 		{"kelvin of no colour", with(node(2, "6", good.Profile), func(n *appliance.Node) { n.Options = map[string]string{"kelvinMin": "2000"} }), "has no colour temperature"},
+		{"curve of no gear", with(node(2, "6", good.Profile), func(n *appliance.Node) { n.Options = map[string]string{"curve": "linear"} }), "has no DALI dimming curve"},
+		{"curve of relays", with(node(2, "6", "waveshare-relay-8ch"), func(n *appliance.Node) { n.Options = map[string]string{"curve": "standard"} }), "has no DALI dimming curve"},
+		{"relays that are dimmed", with(node(2, "6", "waveshare-relay-8ch"), func(n *appliance.Node) { n.Options = map[string]string{"invertLevel": "true"} }), "has no level"},
+		{"kelvin of no colour, turned", with(node(2, "6", good.Profile), func(n *appliance.Node) { n.Options = map[string]string{"invertKelvin": "true"} }), "has no colour temperature"},
 		{"kelvin range turned", with(node(2, "6", "wirenboard-wb-led-cct"), func(n *appliance.Node) {
 			n.Options = map[string]string{"kelvinMin": "5000", "kelvinMax": "3000"}
 		}), "the first must be lower"},
@@ -167,6 +171,11 @@ func TestOwnProfiles(t *testing.T) {
 	write("my-relay.yaml", "name: my-relay\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: holding, address: 9}]}]\n")
 	write("broken.yaml", "name: broken\ntitle: T\nsource: S\noutputs: [{kind: lamp}]\n")
 	write("eastron-sdm120.yaml", "name: eastron-sdm120\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 9}]}]\n")
+	var wrong []string
+	CheckOwn(dir, func(err error) { wrong = append(wrong, err.Error()) })
+	if text := strings.Join(wrong, "\n"); len(wrong) != 2 || !strings.Contains(text, "broken.yaml:4:18") || !strings.Contains(text, "eastron-sdm120") {
+		t.Errorf("told to be wrong are %q", wrong)
+	}
 	cfg := serialBus(node(1, "1", "my-relay"), node(2, "2", "broken"), node(3, "3", "eastron-sdm120"))
 	cfg.DataDir = dir
 	opened, err := openWire(cfg)
@@ -208,6 +217,12 @@ func TestCheckProfileTellsWhere(t *testing.T) {
 		{"switched on by a level, without switches", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent, switchesOn: true}}]\n", "nothing to switch on"},
 		{"a switch that is not there", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 1}], colour: {red: {at: {table: holding, address: 2}, map: percent, switch: 2}, green: {at: {table: holding, address: 3}, map: percent}, blue: {at: {table: holding, address: 4}, map: percent}, white: {at: {table: holding, address: 5}, map: percent}}}]\n", "is 2, there are 1 switches"},
 		{"a switch of a level", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, switches: [{table: coil, address: 1}], level: {at: {table: holding, address: 1}, map: percent, switch: 1}}]\n", "belongs to the components of a colour"},
+		{"addresses that are left out, turned", "name: ab\ntitle: T\nsource: S\nlimits: {forbidden: [{table: holding, from: 9, to: 8}]}\noutputs: [{kind: light, switches: [{table: coil, address: 1}]}]\n", "from 9 lies behind to 8"},
+		{"two registers where one may be written", "name: ab\ntitle: T\nsource: S\nlimits: {writeRegisters: 1}\noutputs: [{kind: light, level: {at: {table: holding, address: 1, type: u32}, map: percent}}]\n", "needs two registers, limits.writeRegisters allows one"},
+		{"a colour only written", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, colour: {red: {write: {table: holding, address: 2}, map: percent}, green: {at: {table: holding, address: 3}, map: percent}, blue: {at: {table: holding, address: 4}, map: percent}, white: {at: {table: holding, address: 5}, map: percent}}}]\n", "colours must be written and read"},
+		{"a colour only read", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, colour: {red: {read: {table: holding, address: 2}, map: percent}, green: {at: {table: holding, address: 3}, map: percent}, blue: {at: {table: holding, address: 4}, map: percent}, white: {at: {table: holding, address: 5}, map: percent}}}]\n", "colours must be written and read"},
+		{"gear that is never there", "name: ab\ntitle: T\nsource: S\naddressing: gear\ngear: {present: {at: {table: holding, address: 1}, min: 2, max: 1}}\noutputs: [{kind: light, level: {at: {table: holding, address: 1, perGear: 1}, map: percent}}]\n", "min 2 is above max 1"},
+		{"gear whose place does not exist", "name: ab\ntitle: T\nsource: S\naddressing: gear\ngear: {present: {at: {table: holding, address: 65500, perGear: 1}, min: 0, max: 1}}\noutputs: [{kind: light, level: {at: {table: holding, address: 1, perGear: 1}, map: percent}}]\n", "gear.present.at.address"},
 		{"kelvin without range", "name: ab\ntitle: T\nsource: S\noutputs: [{kind: light, level: {at: {table: holding, address: 1}, map: percent}, kelvin: {at: {table: holding, address: 2}, map: kelvin}}]\n", "kelvinMin"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

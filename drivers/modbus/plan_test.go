@@ -177,6 +177,14 @@ func TestGatewayUsesGroupsAndBroadcast(t *testing.T) {
 		run(t, chains)
 		sent(t, b, "0306"+"07e4"+"00fe", "0306"+"0bd1"+"00fe")
 
+		if m := d.units[3].things[0].memory; m.level != 100 || m.off {
+			t.Errorf("after a group was told 100 %%, of a member is remembered %+v", m)
+		}
+		run(t, d.Plan(wantOf(0, 1, 2, 3, 4, 5, 6)))
+		if m := d.units[3].things[0].memory; m.level != 100 || !m.off {
+			t.Errorf("after all were told to be off, of a member is remembered %+v", m)
+		}
+		b.written()
 		run(t, d.Plan(wantOf(0, 1, 2, 4)))
 		sent(t, b, "0306"+"0bb8"+"0000", "0306"+"0bbd"+"0000", "0306"+"0bc7"+"0000")
 

@@ -149,8 +149,8 @@ func (c *profileCheck) written(key string, v *valueSpec, group bool) {
 	case v == nil, v.Write != nil, group && v.Group != nil:
 	case v.At == nil:
 		c.add(key, "needs a cell that is written: at or write")
-	case !v.At.Table.writable():
-		c.add(key+".at.table", "is %q, which cannot be written: want coil or holding", v.At.Table)
+	default:
+		c.writable(key+".at", v.At)
 	}
 }
 
@@ -226,14 +226,11 @@ func (c *profileCheck) value(key string, v *valueSpec, count int, maps []string)
 
 // cell checks that every address a cell can take exists.
 func (c *profileCheck) cell(key string, cs *cellSpec, count int, written bool) {
-	if written && !cs.Table.writable() {
-		c.add(key+".table", "is %q, which cannot be written: want coil or holding", cs.Table)
+	if written {
+		c.writable(key, cs)
 	}
 	if cs.Table.bits() != (cs.Type == "" && cs.Table.bits() || cs.Type == "bit") {
 		c.add(key+".type", "is %q: coils and discrete inputs hold bits, registers numbers", cs.Type)
-	}
-	if written && cs.words() > 1 && c.profile.Limits.WriteRegisters == 1 {
-		c.add(key+".type", "%s needs two registers, limits.writeRegisters allows one", cs.Type)
 	}
 	if !c.profile.gateway() && (cs.PerGear != 0 || cs.PerLine != 0 || cs.PerGroup != 0) {
 		c.add(key, "perGear, perLine and perGroup are for gateways")
@@ -244,5 +241,15 @@ func (c *profileCheck) cell(key string, cs *cellSpec, count int, written bool) {
 	}
 	if low < 0 || high+cs.words()-1 > 65535 {
 		c.add(key+".address", "with its strides reaches from %d to %d, allowed: 0 to 65535", low, high)
+	}
+}
+
+// writable checks that a cell can be written as it is.
+func (c *profileCheck) writable(key string, cs *cellSpec) {
+	if !cs.Table.writable() {
+		c.add(key+".table", "is %q, which cannot be written: want coil or holding", cs.Table)
+	}
+	if cs.words() > 1 && c.profile.Limits.WriteRegisters == 1 {
+		c.add(key+".type", "%s needs two registers, limits.writeRegisters allows one", cs.Type)
 	}
 }

@@ -86,7 +86,7 @@ const (
 // take sorts what passed on the line.
 func (e *eavesdropper) take(frames []appliance.Frame) {
 	for _, f := range frames {
-		if f.Direction == appliance.FrameDiscarded && f.Note == line.NoteUnasked {
+		if f.Note == line.NoteUnasked {
 			e.collect(f)
 			continue
 		}
@@ -95,7 +95,7 @@ func (e *eavesdropper) take(frames []appliance.Frame) {
 		case f.Direction == appliance.FrameSent && len(f.Bytes) > 0:
 			e.asked = append(e.asked[max(0, len(e.asked)-keptQuestions+1):], f)
 			e.askedAt[f.Bytes[0]] = f.At
-		case f.Direction == appliance.FrameDiscarded && f.Note == line.NoteNotForUs:
+		case f.Note == line.NoteNotForUs:
 			e.sort(f.Bytes, f.At)
 			e.spoke = f.At
 		case len(f.Bytes) > 0:

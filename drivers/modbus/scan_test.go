@@ -128,11 +128,18 @@ func TestScanThatNobodyAnswers(t *testing.T) {
 		{"one", appliance.ScanOptions{First: 20, Last: 20}, "", appliance.FoundNote, "address 20 did not answer; no other of the 247", "all addresses"},
 		{"some of a bus with devices elsewhere", appliance.ScanOptions{First: 20, Last: 21}, "5", appliance.FoundNote, "none of these addresses answered", ""},
 		{"none that there is", appliance.ScanOptions{First: 300}, "", "", "", ""},
+		{"all addresses of a gateway", appliance.ScanOptions{}, "", appliance.FoundHindered, "NOBODY ANSWERED: addresses 1 to 247 of 247 were asked", "check the address of the gateway"},
+		{"all settings", appliance.ScanOptions{AllSettings: true}, "", appliance.FoundHindered, "were asked at 115200 8N1, and at ", "check power and wiring: A and B may be swapped"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				cfg := busOf(serialWire(t), map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
+				end := serialWire(t)
+				if strings.Contains(tc.name, "gateway") {
+					end = socketWire(t, "tcp")
+					end.play(t, true, func([]byte) []piece { return nil })
+				}
+				cfg := busOf(end, map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
 				if tc.known != "" {
 					cfg.Nodes = []appliance.Node{node(1, tc.known, "wirenboard-wb-mdm3")}
 				}
@@ -216,50 +223,51 @@ func TestAGatewayIsGivenItsTimeByAScan(t *testing.T) {
 	}
 }
 
-// A scan names the units that talk more often than by chance, and of noise says that there is some, unless who talks explains it.
-func TestWhomAScanSaysToTalk(t *testing.T) {
-	talks, asks := talker{times: chance + 1, sample: []byte{17, 3}}, talker{times: 4, requests: 2, sample: []byte{17, 3}}
-	for _, tc := range []struct {
-		name  string
-		unit  talker
-		junk  int
-		sure  bool // noise was in the way
-		named bool // it was told already that somebody makes noise
-		want  string
-	}{
-		{name: "nobody"},
-		{name: "nobody, and answers were damaged", sure: true},
-		{name: "a unit by chance", unit: talker{times: chance}},
-		{name: "a unit by chance, and answers were damaged", unit: talker{times: chance}, sure: true},
-		{name: "a unit", unit: talks, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times"},
-		{name: "a unit that is asked now and then", unit: talker{times: 5, requests: 2, sample: []byte{17, 3}}, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 5 times"},
-		{name: "another master", unit: asks, want: "17 ANOTHER MASTER asks unit 17: 4 questions"},
-		{name: "noise by chance", junk: chance},
-		{name: "noise that was in the way", junk: 1, sure: true, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 1 times"},
-		{name: "noise", junk: chance + 1, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 3 times"},
-		{name: "noise of a unit that talks", unit: talks, junk: chance + 1, want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times"},
-		{name: "noise that was told before", unit: talks, junk: 4, named: true,
-			want: "17 UNIT 17 TALKS WITHOUT BEING ASKED: 3 times;  SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 4 times"},
-		{name: "noise beside a unit by chance", unit: talker{times: chance}, junk: chance + 1, want: " SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame: 3 times"},
+// Who answered, in whatever way, is looked at once; who is in the site and did not was asked thrice.
+func TestWhoNeedsNoSecondLook(t *testing.T) {
+	known := &Driver{units: map[byte]*unit{7: {}}}
+	for name, change := range map[string]func(*search){
+		"answered": func(s *search) { s.there[7] = true }, "answered badly": func(s *search) { s.bad[7] = badUnit{} }, "answered late": func(s *search) { s.heard.late[7] = true },
+		"may have answered": func(s *search) { s.unsure = []byte{3, 7} }, "in the site, and asked": func(s *search) { s.driver, s.asked[7] = known, true },
+		"not asked, in the site": func(s *search) { s.driver = known }, "not in the site, asked": func(s *search) { s.asked[7] = true }, "not asked": func(*search) {},
 	} {
-		e := &eavesdropper{units: make(map[byte]*talker)}
-		e.named, e.junk = tc.named, talker{times: tc.junk, sample: []byte{0xFF}}
-		if tc.unit.times > 0 {
-			e.units[17] = &tc.unit
+		s := &search{driver: &Driver{}, heard: &eavesdropper{late: map[byte]bool{}}, bad: map[byte]badUnit{}}
+		change(s)
+		if got := s.heardOf(7); got == strings.Contains(name, "not ") {
+			t.Errorf("%s: needs no second look: %v", name, got)
 		}
-		var got []string
-		for _, f := range e.found(tc.sure) {
-			said, sample, _ := strings.Cut(f.Detail, " while ")
-			got = append(got, f.Address+" "+said)
-			if f.Finding != appliance.FoundBabble || !strings.Contains(sample, "such as ") || f.Advice == "" {
-				t.Errorf("%s: told as %+v", tc.name, f)
+	}
+}
+
+// A question that gave way to a command is asked again once its answer cannot come any more; a gateway's answers have numbers.
+func TestAQuestionThatGaveWayIsAskedAgainInTime(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"", "tcp"} {
+		synctest.Test(t, func(t *testing.T) {
+			end := serialWire(t)
+			if scheme != "" {
+				end = socketWire(t, scheme)
 			}
-		}
-		if got := strings.Join(got, "; "); got != tc.want {
-			t.Errorf("%s: told %q, want %q", tc.name, got, tc.want)
-		}
-		if noise := strings.Contains(tc.want, "SOMEBODY"); e.named != (tc.named || noise) {
-			t.Errorf("%s: remembered %v that somebody makes noise was told", tc.name, e.named)
-		}
+			var asked []time.Time
+			end.play(t, scheme == "tcp", func([]byte) []piece { asked = append(asked, time.Now()); return nil })
+			cfg := busOf(end, nil)
+			delete(cfg.Bus.Options, "responseTimeout")
+			d, _ := open(t, cfg)
+			given := false
+			for step := range d.Scan(appliance.ScanOptions{First: 3, Last: 3}) {
+				res, err := do(t, step.Exchange)
+				if step.Exchange.Device != "" && !given {
+					given, err = true, appliance.ErrPreempted
+				}
+				step.Judge(res, err)
+			}
+			synctest.Wait()
+			if len(asked) < 2 {
+				t.Fatalf("%q: asked %d times", scheme, len(asked))
+			}
+			if waited := asked[1].Sub(asked[0]); (waited >= lateLongest) != (scheme == "") {
+				t.Errorf("%q: asked again after %v", scheme, waited)
+			}
+		})
 	}
 }

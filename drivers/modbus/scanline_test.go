@@ -3,14 +3,18 @@ package modbus
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
+	"svc.internal/controller/drivers/scan"
 )
 
 // scanned is what a scan comes to tell, by address.
@@ -94,6 +98,10 @@ func TestWhatAScanTellsOfALine(t *testing.T) {
 			if q[0] == 14 { // answers when its time is over
 				return []piece{{after: 300 * time.Millisecond, bytes: rtuFrame(14, []byte{q[1] | 0x80, 1})}}
 			}
+			if q[0] == 12 && q[1] == byte(readDeviceID) {
+				f := rtuFrame(12, []byte{q[1], meiDeviceID, 1, 1, 0, 0, 2, 0, 3, 'a', 'b', 'c', 1, 2, 'd', 7})
+				return []piece{{bytes: f[:2]}, {after: time.Millisecond, bytes: f[2:]}}
+			}
 			if pdu := b.answer(q[0], q[1:len(q)-2]); pdu != nil {
 				return []piece{{bytes: rtuFrame(q[0], pdu)}}
 			}
@@ -116,7 +124,7 @@ func TestWhatAScanTellsOfALine(t *testing.T) {
 			"9/1 silent| []| |0 0 false []|the gateway says that this gear does not answer|check its mains and its place on the DALI line",
 			"9/2 |ecodim-dali-gw2 []| |1 0 false [1 9]|DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9|",
 			"9/7 |ecodim-dali-gw2 []| |1 0 false []|DALI gear, at 100 %, THE GEAR HAS FAILED, its groups cannot be read|",
-			"12 | []| |0 0 false []|answers, and is none of the devices there are profiles for|",
+			"12 | []| |0 0 false []|answers, and is none of the devices there are profiles for; calls itself abc, d|",
 			"14 late| []| |0 0 false []|answers after 299ms, when nobody waits for it any more|give its node the option responseTimeout: 500ms; a scan of a bus that has this option tells what it is",
 		}
 		slices.Sort(got)
@@ -263,19 +271,20 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 		options map[string]string
 		answer  func(q []byte, n int) []piece // n counts the questions
 		want    []string
+		talks   func(say func([]byte) bool) // unasked, until nobody hears it any more
 	}{
 		{"two at one address", nil, func(q []byte, n int) []piece {
 			if q[0] != 3 {
 				return nil
 			}
 			return []piece{{bytes: refuses(3, q)}, {after: ms, bytes: rtuFrame(3, []byte{q[1] | 0x80, 1})}}
-		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}},
+		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}, nil},
 		{"two at one address, the second much later", nil, func(q []byte, n int) []piece {
 			if q[0] != 3 {
 				return nil
 			}
 			return []piece{{bytes: refuses(3, q)}, {after: 10 * ms, bytes: rtuFrame(3, []byte{q[1] | 0x80, 1})}}
-		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}},
+		}, []string{"3 collision|2 DEVICES have this address: one question got 2 answers, one after the other (6 of 6 times)|disconnect one of the devices"}, nil},
 		{"one of five damaged", nil, func(q []byte, n int) []piece {
 			switch {
 			case q[0] > 5:
@@ -284,7 +293,7 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 				return []piece{{bytes: damaged(refuses(4, q))}}
 			}
 			return []piece{{bytes: refuses(q[0], q)}}
-		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 |answers, and is none of the devices there are profiles for|", "3 |answers, and is none of the devices there are profiles for|", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02 D0 A5|disconnect this device", "5 |answers, and is none of the devices there are profiles for|"}},
+		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 |answers, and is none of the devices there are profiles for|", "3 |answers, and is none of the devices there are profiles for|", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02 D0 A5|disconnect this device", "5 |answers, and is none of the devices there are profiles for|"}, nil},
 		{"most damaged", nil, func(q []byte, n int) []piece {
 			switch {
 			case q[0] > 5:
@@ -293,25 +302,25 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 				return []piece{{bytes: damaged(refuses(q[0], q))}}
 			}
 			return []piece{{bytes: refuses(q[0], q)}}
-		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 damaged|damaged answers: 6 of 6 cannot be read, such as 02 83 02|most answers on this line are damaged: check termination", "3 damaged|damaged answers: 6 of 6 cannot be read, such as 03 83 02|most answers on this line are damaged: check termination", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02|most answers on this line are damaged: check termination", "5 damaged|damaged answers: 6 of 6 cannot be read, such as 05 83 02|most answers on this line are damaged: check termination"}},
+		}, []string{"1 |answers, and is none of the devices there are profiles for|", "2 damaged|damaged answers: 6 of 6 cannot be read, such as 02 83 02|most answers on this line are damaged: check termination", "3 damaged|damaged answers: 6 of 6 cannot be read, such as 03 83 02|most answers on this line are damaged: check termination", "4 damaged|damaged answers: 6 of 6 cannot be read, such as 04 83 02|most answers on this line are damaged: check termination", "5 damaged|damaged answers: 6 of 6 cannot be read, such as 05 83 02|most answers on this line are damaged: check termination"}, nil},
 		{"an adapter that echoes", nil, func(q []byte, n int) []piece {
 			if q[0] != 3 {
 				return []piece{{bytes: q}}
 			}
 			return []piece{{bytes: q}, {after: ms, bytes: refuses(3, q)}}
-		}, []string{" echo|THE ADAPTER RETURNS WHAT IT SENDS (echo): 01 03 00 00 00 01 84 0A came back|set the bus option echo to true", "3 |answers, and is none of the devices there are profiles for|"}},
+		}, []string{" echo|THE ADAPTER RETURNS WHAT IT SENDS (echo): 01 03 00 00 00 01 84 0A came back|set the bus option echo to true", "3 |answers, and is none of the devices there are profiles for|"}, nil},
 		{"an adapter that does not echo", map[string]string{"echo": "true"}, func(q []byte, n int) []piece {
 			if q[0] != 3 {
 				return nil
 			}
 			return []piece{{bytes: refuses(3, q)}}
-		}, []string{" echo|THE ADAPTER DOES NOT RETURN WHAT IT SENDS, and the bus option echo says that it does: 6 questions|take the bus option echo away"}},
+		}, []string{" echo|THE ADAPTER DOES NOT RETURN WHAT IT SENDS, and the bus option echo says that it does: 6 questions|take the bus option echo away"}, nil},
 		{"lost once", nil, func(q []byte, n int) []piece {
 			if q[0] != 3 || n == 3 {
 				return nil
 			}
 			return []piece{{bytes: refuses(3, q)}}
-		}, []string{"3 |answers, and is none of the devices there are profiles for|"}},
+		}, []string{"3 |answers, and is none of the devices there are profiles for|"}, nil},
 		{"damaged once", nil, func(q []byte, n int) []piece {
 			if q[0] != 3 {
 				return nil
@@ -320,20 +329,64 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 				return []piece{{bytes: damaged(refuses(3, q))}}
 			}
 			return []piece{{bytes: refuses(3, q)}}
-		}, []string{"3 |answers, and is none of the devices there are profiles for|"}},
+		}, []string{"3 |answers, and is none of the devices there are profiles for|"}, nil},
 		{"late, and never again", nil, func(q []byte, n int) []piece {
 			if q[0] != 5 || n > 5 {
 				return nil
 			}
 			return []piece{{after: 300 * ms, bytes: refuses(5, q)}}
-		}, []string{"5 late|answered when nobody waited for it any more, and not again|scan again"}},
+		}, []string{"5 late|answered when nobody waited for it any more, and not again|scan again"}, nil},
+		{"lost twice, and nobody else is there", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 || n == 3 || n == 9 {
+				return nil
+			}
+			return []piece{{bytes: refuses(3, q)}}
+		}, []string{"3 |answers, and is none of the devices there are profiles for|"}, nil},
+		{"never silent", nil, func([]byte, int) []piece { t.Error("somebody was asked"); return nil }, []string{
+			" babble|SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame|", " hindered|the line is never silent, so that nobody could be asked|disconnect devices one by one",
+		}, func(say func([]byte) bool) {
+			for say([]byte{0xF8}) {
+				time.Sleep(ms)
+			}
+		}},
+		{"noise before, and none of what comes can be read", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			return []piece{{bytes: damaged(refuses(3, q))}}
+		}, []string{
+			" babble|SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame|",
+			" hindered|whether anybody is at address 3 cannot be told while the line is noisy|silence who talks without being asked",
+		}, func(say func([]byte) bool) {
+			for range 2 {
+				time.Sleep(200 * ms)
+				say([]byte{0xF8, 0xF8})
+			}
+		}},
+		{"damaged, and noise later", nil, func(q []byte, n int) []piece {
+			switch {
+			case q[0] == 2:
+				return []piece{{bytes: damaged(refuses(2, q))}}
+			case q[0] == 6:
+				return []piece{{after: 300 * ms, bytes: []byte{0xF8, 0xF8}}, {after: 200 * ms, bytes: []byte{0xF8, 0xF8}}}
+			}
+			return nil
+		}, []string{
+			"2 damaged|damaged answers: 6 of 6 cannot be read, such as 02 83 02 30 A4; whether this is one device, several or the noise|silence who talks without being asked",
+		}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				end := serialWire(t)
 				n := 0
+				var talks sync.WaitGroup
+				t.Cleanup(talks.Wait) // the wire is closed before
 				end.play(t, false, func(q []byte) []piece { n++; return tc.answer(q, n) })
+				if tc.talks != nil {
+					port := end.end.(*cable.Serial)
+					talks.Go(func() { tc.talks(func(b []byte) bool { _, err := port.Write(b); return err == nil }) })
+				}
 				cfg := busOf(end, tc.options)
 				delete(cfg.Bus.Options, "responseTimeout")
 				d, _ := open(t, cfg)
@@ -434,9 +487,142 @@ func TestAGatewayThatGarblesAnAnswerIsTold(t *testing.T) {
 			return []piece{{bytes: append(slices.Clone(q[:4]), 0, 3, q[6], q[7]+1, 0)}} // another function
 		})
 		d, _ := open(t, busOf(end, nil))
+		begun := time.Now()
 		found := scanned(t, d, appliance.ScanOptions{First: 3, Last: 3})
+		if took := time.Since(begun); took >= scan.Slice {
+			t.Errorf("it took %v: a gateway that is silent need not be listened to", took)
+		}
 		if len(found) != 2 || found[0].Finding != appliance.FoundDamaged || found[0].Address != "3" || found[1].Finding != appliance.FoundNote {
 			t.Errorf("found %+v", found)
+		}
+	})
+}
+
+// What a gateway does not tell of its gear is said, and asked again only where asking again may help.
+func TestGearOfWhichAGatewayDoesNotTell(t *testing.T) {
+	t.Parallel()
+	const plain = "DALI gear, at 100 %, THE LAMP HAS FAILED, in groups 1 9"
+	for _, tc := range []struct {
+		name string
+		deny func(fn byte, p point) byte
+		lost int // answers to frames for the line
+		two  string
+		sent int // frames for the line
+		also string
+	}{
+		{name: "all", two: plain, sent: 2 + readTries},
+		{name: "an answer that is lost", lost: 1, two: plain, sent: 3 + readTries},
+		{name: "all answers lost", lost: 100, two: "DALI gear, at 100 %, THE LAMP HAS FAILED, its groups cannot be read", sent: 2 * readTries},
+		{name: "no frames of ours", deny: func(fn byte, p point) byte { return map[bool]byte{true: 2}[fn == 0x10] },
+			two: "DALI gear, at 100 %, THE LAMP HAS FAILED, its groups cannot be read", sent: 2},
+		{name: "no levels", deny: func(fn byte, p point) byte { return map[bool]byte{true: 2}[p.addr == 3004+5*2] },
+			two: "DALI gear, THE LAMP HAS FAILED, in groups 1 9", sent: 2 + readTries},
+		{name: "no failures", deny: func(fn byte, p point) byte { return map[bool]byte{true: 2}[p.addr == 3003+5*2] },
+			two: "DALI gear, at 100 %, in groups 1 9", sent: 2 + readTries},
+		{name: "who is there", deny: func(fn byte, p point) byte { return map[bool]byte{true: 2}[p.addr == 3002+5*3] },
+			two: plain, sent: 2 + readTries, also: "9/3 damaged whether gear is here could not be read from the gateway"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBank()
+				dalLine(b, 9)
+				b.knowing()
+				knows := b.deny
+				b.deny = func(unit, fn byte, p point, n int) byte {
+					if tc.deny != nil && tc.deny(fn, p) != 0 {
+						return tc.deny(fn, p)
+					}
+					return knows(unit, fn, p, n)
+				}
+				end, sent := serialWire(t), 0
+				end.play(t, false, func(q []byte) []piece {
+					pdu := b.answer(q[0], q[1:len(q)-2])
+					if q[1] == 0x10 {
+						if sent++; sent <= tc.lost {
+							return nil
+						}
+					}
+					if pdu == nil {
+						return nil
+					}
+					return []piece{{bytes: rtuFrame(q[0], pdu)}}
+				})
+				d, _ := open(t, busOf(end, nil))
+				got := map[string]string{}
+				for _, f := range scanned(t, d, appliance.ScanOptions{First: 9, Last: 9}) {
+					told := strings.TrimSpace(string(f.Finding) + " " + f.Detail)
+					if len(f.Groups) > 0 && !strings.HasSuffix(told, "in groups "+strings.Join(f.Groups, " ")) {
+						t.Errorf("groups %q of %q", f.Groups, told)
+					}
+					got[f.Address] = told
+				}
+				if got["9/2"] != tc.two || sent != tc.sent || tc.also != "" && !slices.ContainsFunc([]string{"9/3"}, func(a string) bool { return a+" "+got[a] == tc.also }) {
+					t.Errorf("told %q with %d frames for the line; want %q, %d and %q", got, sent, tc.two, tc.sent, tc.also)
+				}
+			})
+		})
+	}
+}
+
+// A gateway that does not know who is behind it is told as that.
+func TestAGatewayThatDoesNotKnowItsGear(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBank()
+		p := builtin()["dalion"]
+		for _, c := range p.Identify {
+			for i := range c.At.words() {
+				b.set(9, point{c.At.Table, uint16(c.At.Address + i)}, uint16(c.Min))
+			}
+		}
+		b.set(9, point{holdings, 0}, 0)
+		b.knowing()
+		end := serialWire(t)
+		b.serve(t, end)
+		d, _ := open(t, busOf(end, nil))
+		found := scanned(t, d, appliance.ScanOptions{First: 9, Last: 9})
+		if !slices.ContainsFunc(found, func(f appliance.Found) bool {
+			return f.Address == "9" && f.Finding == appliance.FoundNote && strings.HasSuffix(f.Detail, "enter the gear yourself, such as 9/1.0")
+		}) {
+			t.Errorf("told %+v", found)
+		}
+	})
+}
+
+// Where several profiles are of the model that a device says it is, numbers tell which; no other profile is asked.
+func TestProfilesOfOneModelAreToldApartByNumbers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "profiles"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		const plate, out = "nameplate: {model: {at: {table: holding, address: 20}}, is: [77]}\n", "outputs: [{kind: light, switches: [{table: holding, address: 9}]}]\n"
+		number := func(addr, min int) string {
+			return fmt.Sprintf("  - {at: {table: holding, address: %d}, min: %d, max: 9}\n", addr, min)
+		}
+		for name, body := range map[string]string{
+			"own-fits": plate + "identify:\n" + number(21, 5), "own-other": plate + "identify:\n" + number(21, 6), "own-unsaid": plate,
+			"own-stranger": "identify:\n" + number(21, 5) + number(22, 0) + number(23, 0),
+		} {
+			if err := os.WriteFile(filepath.Join(dir, "profiles", name+".yaml"), []byte("name: "+name+"\ntitle: T\nsource: S\n"+out+body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := newBank()
+		for addr, w := range map[uint16]uint16{0: 0, 20: 77, 21: 5, 22: 0, 23: 0} {
+			b.set(3, point{holdings, addr}, w)
+		}
+		b.knowing()
+		end := serialWire(t)
+		b.serve(t, end)
+		cfg := busOf(end, nil)
+		cfg.DataDir = dir
+		d, _ := open(t, cfg)
+		found := scanned(t, d, appliance.ScanOptions{First: 3, Last: 3})
+		if len(found) != 1 || found[0].Kind != "own-fits" || len(found[0].Others) > 0 {
+			t.Errorf("told %+v", found)
 		}
 	})
 }

@@ -190,6 +190,9 @@ func requestSize(buf []byte, tcp bool) int {
 		}
 		return 6 + int(binary.BigEndian.Uint16(buf[4:]))
 	}
+	if len(buf) >= 7 && buf[1] == 0x2B {
+		return 7
+	}
 	if len(buf) < 8 {
 		return 0
 	}
@@ -203,8 +206,6 @@ func requestSize(buf []byte, tcp bool) int {
 			return 0
 		}
 		return 13 + int(buf[10])
-	case 0x2B:
-		return 7
 	}
 	return 8
 }
