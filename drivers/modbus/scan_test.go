@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/scan"
 )
 
 // TestScanDoesNotCallTheSilentLate: while somebody else talks, pieces of what he says
@@ -128,18 +129,11 @@ func TestScanThatNobodyAnswers(t *testing.T) {
 		{"one", appliance.ScanOptions{First: 20, Last: 20}, "", appliance.FoundNote, "address 20 did not answer; no other of the 247", "all addresses"},
 		{"some of a bus with devices elsewhere", appliance.ScanOptions{First: 20, Last: 21}, "5", appliance.FoundNote, "none of these addresses answered", ""},
 		{"none that there is", appliance.ScanOptions{First: 300}, "", "", "", ""},
-		{"all addresses of a gateway", appliance.ScanOptions{}, "", appliance.FoundHindered, "NOBODY ANSWERED: addresses 1 to 247 of 247 were asked", "check the address of the gateway"},
-		{"all settings", appliance.ScanOptions{AllSettings: true}, "", appliance.FoundHindered, "were asked at 115200 8N1, and at ", "check power and wiring: A and B may be swapped"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				end := serialWire(t)
-				if strings.Contains(tc.name, "gateway") {
-					end = socketWire(t, "tcp")
-					end.play(t, true, func([]byte) []piece { return nil })
-				}
-				cfg := busOf(end, map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
+				cfg := busOf(serialWire(t), map[string]string{"responseTimeout": "1ms", "turnaround": "0s"})
 				if tc.known != "" {
 					cfg.Nodes = []appliance.Node{node(1, tc.known, "wirenboard-wb-mdm3")}
 				}
@@ -269,5 +263,43 @@ func TestAQuestionThatGaveWayIsAskedAgainInTime(t *testing.T) {
 				t.Errorf("%q: asked again after %v", scheme, waited)
 			}
 		})
+	}
+}
+
+// Where nobody answered at any address, what is left to try depends on what was tried.
+func TestWhatIsLeftToTryWhereNobodyAnswered(t *testing.T) {
+	for _, tc := range []struct {
+		scheme       string
+		all          bool
+		says, advice string
+	}{
+		{"", false, "at 115200 8N1", "check power and wiring (A and B may be swapped), and scan with --all-settings"},
+		{"", true, "at 115200 8N1, and at 20 other settings", "check power and wiring: A and B may be swapped"},
+		{"tcp", false, "of 247 were asked", "check the address of the gateway or serial server"},
+		{"tcp", true, "of 247 were asked", "check the address of the gateway or serial server"},
+	} {
+		end := serialWire(t)
+		if tc.scheme != "" {
+			end = socketWire(t, tc.scheme)
+		}
+		opened, err := openWire(busOf(end, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, told := opened.Driver.(*Driver), 0
+		for step := range scan.Steps(func(c *scan.Course) {
+			s := &search{Course: c, driver: d, heard: newEavesdropper(d), all: tc.all}
+			s.nobody(1, LastUnit)
+			s.mute = 1 // somebody was heard
+			s.nobody(1, LastUnit)
+		}) {
+			f, _ := step.Judge(appliance.Result{}, nil)
+			if told++; f.Finding != appliance.FoundHindered || !strings.HasSuffix(f.Detail, tc.says) || !strings.HasPrefix(f.Advice, tc.advice) {
+				t.Errorf("%q, all settings %v: %+v", tc.scheme, tc.all, f)
+			}
+		}
+		if told != 1 {
+			t.Errorf("%q, all settings %v: told %d times", tc.scheme, tc.all, told)
+		}
 	}
 }
