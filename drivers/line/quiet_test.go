@@ -431,3 +431,40 @@ func TestQuestionAtOtherSettings(t *testing.T) {
 		})
 	}
 }
+
+// Whoever gives up while his echo is awaited, or while the line comes to rest, waits no longer; and an adapter that is pulled before
+// anything was sent is lost, not silent.
+func TestGivenUpBeforeAnAnswerIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(*virtual) {}, func(c *line.Config) { c.Echo, c.Serial.BaudRate = true, 1200 })
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(20*time.Millisecond, cancel) // the echo may take 100 ms after the frame
+		begun := time.Now()
+		_, err := v.Exchange(ctx, line.Request{Frame: []byte("?"), Timeout: patience, Scan: func([]byte) (int, line.Verdict) { return 0, line.More }})
+		if took := time.Since(begun); !errors.Is(err, context.Canceled) || errors.Is(err, line.ErrEcho) || took != 20*time.Millisecond {
+			t.Errorf("while its echo was awaited: %v after %v", err, took)
+		}
+	})
+	for _, pulled := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			const rest = 200 * time.Millisecond
+			v := newVirtual(t, func(*virtual) {}, func(c *line.Config) { c.Silence = rest })
+			v.end.Write([]byte("somebody else"))
+			time.Sleep(rest / 4)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			time.AfterFunc(rest/4, func() {
+				if pulled {
+					v.end.Close()
+				} else {
+					cancel()
+				}
+			})
+			reply, err := v.Exchange(ctx, line.Request{Frame: []byte("?"), Timeout: patience, Scan: func([]byte) (int, line.Verdict) { return 0, line.More }})
+			want := map[bool]error{false: context.Canceled, true: appliance.ErrBusDown}[pulled]
+			if !errors.Is(err, want) || !reply.Sent.IsZero() || len(v.out) > 0 {
+				t.Errorf("pulled %v: %v, sent %v, heard %d times", pulled, err, reply.Sent, len(v.out))
+			}
+		})
+	}
+}
