@@ -188,7 +188,6 @@ func (r *Recorder) ready() bool {
 	if err == nil {
 		if r.ring, err = openRing(d, r.slots); err != nil {
 			err = errors.Join(err, d.Close())
-			r.ring = nil
 		}
 	}
 	if err != nil {

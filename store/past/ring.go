@@ -111,7 +111,10 @@ func openRing(d disk, most int) (*ring, error) {
 	if err := r.scan(); err != nil {
 		return nil, err
 	}
-	return r, r.adopt()
+	if err := r.adopt(); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // scan reads what is in the ring.
