@@ -203,6 +203,25 @@ func TestImportRefuses(t *testing.T) {
 		"duplicate bus name": {func(x *appliance.Site) {
 			x.Buses = append(x.Buses, appliance.Bus{UUID: appliance.UUID{15: 2}, Name: "ground", Driver: "modbus"})
 		}, "buses[1] (ground): name: buses[0] has the same name"},
+		"bus without a name":      {func(x *appliance.Site) { x.Buses[0].Name = "" }, "buses[0] (): name: is missing"},
+		"a bus name turned round": {func(x *appliance.Site) { x.Buses[0].Name = "a\u202Eb" }, "turn the order of others round"},
+		"two buses of one UUID": {func(x *appliance.Site) {
+			x.Buses = append(x.Buses, appliance.Bus{UUID: x.Buses[0].UUID, Name: "attic", Driver: "modbus"})
+		}, "buses[1] (attic): uuid: 00000000-0000-0000-0000-000000000001 is the UUID of another bus of this import"},
+		"the same bus twice, by its UUID and by its name": {func(x *appliance.Site) {
+			x.Buses = append(x.Buses, appliance.Bus{UUID: have.Buses[0].UUID, Name: "attic", Driver: "modbus"})
+		}, "buses[1] (attic): is the same bus as buses[0]"},
+		"two nodes of one UUID": {func(x *appliance.Site) {
+			x.Nodes[0].UUID, x.Nodes[1].UUID = appliance.UUID{7}, appliance.UUID{7}
+			x.Nodes[0].ID, x.Nodes[1].ID, x.Clusters = 8, 9, nil
+		}, "07000000-0000-0000-0000-000000000000 is already the UUID of nodes[0]"},
+		"more holidays than are kept": {func(x *appliance.Site) { x.Division.Holidays = make([]appliance.Holiday, 201) }, "201 entries, at most 200 are possible"},
+		"outputs of a node with all": {func(x *appliance.Site) {
+			x.Nodes[0].Outputs, x.Nodes[1].Outputs, x.Nodes[1].Address = nil, []int{7}, "5"
+		}, "drives the same outputs"},
+		"all outputs beside some": {func(x *appliance.Site) {
+			x.Nodes[0].Outputs, x.Nodes[1].Outputs, x.Nodes[1].Address = []int{7}, nil, "5"
+		}, "drives the same outputs"},
 		"overlapping outputs": {func(x *appliance.Site) { x.Nodes[1].Address = "5" }, "drives the same outputs"},
 		"same shade output":   {func(x *appliance.Site) { x.Shades[1].Output = 1 }, "hangs off the same output 1 of node 3"},
 		"output 0":            {func(x *appliance.Site) { x.Shades[1].Output = 0 }, "outputs count from 1"},

@@ -51,6 +51,14 @@ func TestScenesAndRulesAreKeptLikeOtherNouns(t *testing.T) {
 	if r, err := s.Import(ctx, got, ImportOptions{}); err != nil || r.Writes() {
 		t.Errorf("again: %+v %v", r, err)
 	}
+	// What a change of a setting does not want changes nothing.
+	unwanted := errors.New("unwanted")
+	if err := s.UpdateSettings(ctx, "ana", func(name *string, _ *appliance.Settings, _ *appliance.Division) error {
+		*name = "Castle"
+		return unwanted
+	}); !errors.Is(err, unwanted) || load(t, s).Name != "House" {
+		t.Errorf("a setting that is not wanted: %v, it is called %q", err, load(t, s).Name)
+	}
 	// Changing a setting leaves the rest of the site alone.
 	err = s.UpdateSettings(ctx, "ana", func(name *string, _ *appliance.Settings, _ *appliance.Division) error { *name = "Hut"; return nil })
 	if now, _, _ := s.Site(ctx); err != nil || now.Name != "Hut" || !reflect.DeepEqual(now.Division, got.Division) || len(now.Rules) != 2 {
