@@ -343,3 +343,50 @@ func TestUseOfAKeyIsWrittenDown(t *testing.T) {
 		t.Error("what could not be written down is not tried again")
 	}
 }
+
+// Where all IDs of a family were given, nothing is made of it any more, and nothing of what came along.
+func TestWhereNoIDIsLeft(t *testing.T) {
+	t.Parallel()
+	everything := []appliance.Action{{Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.All}}}
+	for family, add := range map[string]func(*appliance.Site){
+		"node":    func(x *appliance.Site) { x.Nodes = append(x.Nodes, appliance.Node{Name: "New"}) },
+		"shade":   func(x *appliance.Site) { x.Shades = append(x.Shades, appliance.Shade{Name: "New", Output: 1}) },
+		"cluster": func(x *appliance.Site) { x.Clusters = append(x.Clusters, appliance.Cluster{Name: "New"}) },
+		"scene": func(x *appliance.Site) {
+			x.Scenes = append(x.Scenes, appliance.Scene{Name: "New", Actions: everything})
+		},
+		"rule": func(x *appliance.Site) {
+			x.Rules = append(x.Rules, appliance.Rule{Name: "New", When: appliance.Trigger{Kind: appliance.AtTime, Minute: 60, Days: 127}, Actions: everything})
+		},
+	} {
+		s := open(t, t.TempDir())
+		in := demo()
+		add(&in)
+		imports(t, s, in, ImportOptions{}) // there is one
+		before := load(t, s)
+		if _, err := s.db.Load().conf.Exec("UPDATE mark SET high = ? WHERE family = ?", appliance.MaxID, family); err != nil {
+			t.Fatal(err)
+		}
+		before.Highest = load(t, s).Highest
+		another := appliance.Site{Name: "Other"}
+		add(&another)
+		switch family { // of another name
+		case "node":
+			another.Nodes[0].Name = "Newer"
+		case "shade":
+			another.Shades[0].Name = "Newer"
+		case "cluster":
+			another.Clusters[0].Name = "Newer"
+		case "scene":
+			another.Scenes[0].Name = "Newer"
+		case "rule":
+			another.Rules[0].Name = "Newer"
+		}
+		if _, err := s.Import(t.Context(), another, ImportOptions{}); !errors.Is(err, errIDsExhausted) {
+			t.Errorf("%s: one more: %v", family, err)
+		}
+		if after := load(t, s); !reflect.DeepEqual(after, before) {
+			t.Errorf("%s: the site is now %+v", family, after)
+		}
+	}
+}
