@@ -462,3 +462,91 @@ func TestWhoLooksIsAskedBeforeEachLeg(t *testing.T) {
 		})
 	}
 }
+
+// A bus that cannot be opened anew as it is wanted now is told as a fault, and works again once it is wanted as it was.
+func TestABusThatCannotBeOpenedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCopper()
+		ctl, stop := runWith(func(cfg appliance.BusConfig) (appliance.Opened, error) {
+			if cfg.Bus.Port == "nowhere" {
+				return appliance.Opened{}, errors.New("no such port")
+			}
+			return c.open(cfg)
+		}, siteOf("dimmer"))
+		defer stop()
+		time.Sleep(time.Second)
+		do(t, ctl, level(one(1), 40))
+		for range 2 {
+			wrong := siteOf("dimmer")
+			wrong.Buses[0].Port = "nowhere"
+			ctl.Apply(wrong, nil)
+			time.Sleep(time.Second)
+			if f := ctl.Snapshot().Faults; len(f) != 1 || !strings.Contains(f[0].Where, "bus test") || !strings.Contains(f[0].What, "no such port") {
+				t.Errorf("faults %+v", f)
+			}
+			if e, err := ctl.Do(t.Context(), level(one(1), 50)); err == nil && e.OK() {
+				t.Error("obeyed without a bus")
+			}
+			ctl.Apply(siteOf("dimmer"), nil)
+			time.Sleep(time.Second)
+			if e := do(t, ctl, level(one(1), 60)); !e.OK() || len(ctl.Snapshot().Faults) > 0 {
+				t.Errorf("as it was: %s, faults %+v", e.Err, ctl.Snapshot().Faults)
+			}
+		}
+		if c.holders != 1 || c.crowd != 1 {
+			t.Errorf("%d have the port open, %d at most", c.holders, c.crowd)
+		}
+	})
+}
+
+// Who cannot be put back is told as that, after the first time that it blinked.
+func TestWhatBlinksAndCannotBePutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lender{copper: newCopper()}
+		ctl, stop := on(l.copper, siteOf("shade"), func(*copper) appliance.Driver { return l })
+		defer stop()
+		time.Sleep(time.Second)
+		l.set(func() {
+			l.fail = func(_ appliance.ID, write bool) error {
+				if l.other {
+					return appliance.ErrRefused
+				}
+				return nil
+			}
+		})
+		j, err := ctl.StartIdentify(control.Showing{Bus: "test", Address: "77", Profile: "relay"}, appliance.Origin{Who: "ada"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if j = over(ctl, j.ID); j.State != appliance.JobFailed || !strings.Contains(j.Err, "identify 77 on bus test") || strings.Join(l.done, " ") != "77 relay 1 read other" {
+			t.Errorf("%s %s: %q", j.State, j.Err, l.done)
+		}
+	})
+}
+
+// Before the first leg a shade may still move, by whomever: nothing was measured yet.
+func TestAShadeThatMovesBeforeTheFirstLeg(t *testing.T) {
+	for _, number := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCopper()
+			c.measured = true
+			ctl, stop := run(t, c, siteOf("shade"), nil)
+			defer stop()
+			time.Sleep(5 * time.Second)
+			p := &person{c: c, begin: func(leg appliance.Leg) error {
+				if leg.Number == number {
+					press := appliance.Close
+					if c.place(5001) < 50 {
+						press = appliance.Open
+					}
+					c.set(func() { c.motors[5001].turn(appliance.Values{Has: appliance.CanMove, Motion: press}) })
+					time.Sleep(5 * time.Second)
+				}
+				return nil
+			}}
+			if _, err := calibrate(ctl, p, 1); (err == nil) != (number == 1) {
+				t.Errorf("moved before leg %d: %v", number, err)
+			}
+		})
+	}
+}
