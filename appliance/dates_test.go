@@ -17,6 +17,10 @@ func TestDates(t *testing.T) {
 		if err != nil || d.String() != text {
 			t.Errorf("%s: %v, %v", text, d, err)
 		}
+		var again Dates
+		if kept, err := d.MarshalText(); err != nil || again.UnmarshalText(kept) != nil || again != d {
+			t.Errorf("%s is kept as %s and read as %v, %v", text, kept, again, err)
+		}
 		has := func(day string) bool {
 			at, err := time.Parse(dateForm, day)
 			if err != nil {
@@ -38,6 +42,9 @@ func TestDates(t *testing.T) {
 	for _, text := range []string{"", "..", "2026-13-01", "12-32", "2026-12-24..12-26", "12-24..2026-12-26", "2026-12-24..2026-12-23", "24.12.", "2026-02-29"} {
 		if d, err := ParseDates(text); err == nil {
 			t.Errorf("%q was read as %v", text, d)
+		}
+		if d := new(Dates); d.UnmarshalText([]byte(text)) == nil {
+			t.Errorf("%q was taken for %v", text, d)
 		}
 	}
 }

@@ -637,3 +637,44 @@ func TestWhatAnOrderOfTablesCameTo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A group that nobody here made may be used where nobody but the devices of the site can be in it: on a bus whose every device is
+// known, once it was looked for others.
+func TestWhoseGroupsMayBeUsed(t *testing.T) {
+	for _, row := range []struct {
+		closed, looked bool
+		strange        []string
+		members        []string
+		used           bool
+	}{
+		{true, true, nil, []string{"x"}, true}, {true, false, nil, []string{"x"}, false}, {false, true, nil, []string{"x"}, false},
+		{true, true, []string{"x"}, []string{"x"}, false}, {true, true, []string{"y"}, []string{"x"}, true}, {true, true, nil, nil, false},
+	} {
+		g := &shelves{rig: newRig(t, 2, 0), space: appliance.GroupSpace{Names: []string{"a"}, PerDevice: 4, Closed: row.closed}, held: map[string][]string{"1": {"x"}, "2": row.members}, strange: row.strange}
+		g.rig.carry = g.carry
+		g.take(Configure{Wiring: g.wiringOf(), Afresh: true})
+		g.run(time.Minute)
+		g.s.groups.survey.looked = row.looked
+		if use := g.s.groups.usable(); len(use.Groups) > 0 != row.used || len(use.Unsure) > 0 {
+			t.Errorf("%+v: %+v", row, use)
+		}
+	}
+}
+
+// Clusters of a bus of shades are those of its shades' devices.
+func TestClustersOfShades(t *testing.T) {
+	for _, shades := range []bool{true, false} {
+		g := &shelves{rig: newRig(t, 2, 2), space: kept("a"), held: map[string][]string{}}
+		g.space.Shades = shades
+		g.rig.carry = g.carry
+		g.take(Configure{Wiring: g.wiringOf(), Afresh: true})
+		list := g.s.groups.sectionsOf([]appliance.Cluster{{ID: 1, Name: "c", Nodes: []appliance.ID{1, 2}, Shades: []appliance.ID{5002, 5001, 5001, 5009}}, {ID: 2, Name: "none", Shades: []appliance.ID{5009}}})
+		want := []string{"1", "2"}
+		if shades {
+			want = []string{"101", "102"}
+		}
+		if len(list) != 1 || list[0].cluster != 1 || !slices.Equal(list[0].members, want) {
+			t.Errorf("shades %v: %+v, want %v", shades, list, want)
+		}
+	}
+}

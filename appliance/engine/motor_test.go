@@ -260,3 +260,33 @@ func TestAReadingIsAsOldAsItsQuestion(t *testing.T) {
 		t.Errorf("heard at %v, counts as seen at %v", p.HeardAt, p.SeenAt)
 	}
 }
+
+// A calibration that loses its shade to a command that cannot be carried out leaves it to be stopped: nobody else would.
+func TestARunThatIsLostToAnImpossibleCommandIsStopped(t *testing.T) {
+	r := newRig(t, 0, 1).begin()
+	r.run(30 * time.Second)
+	r.last++
+	r.take(Command{ID: r.last, Accepted: r.now, Ceiling: r.now.Add(CommandMost), Single: true, Holder: 7, Wants: []appliance.Want{{Ref: r.things[0].ref(), Values: motion(appliance.Open)}}, Places: []int{0}})
+	r.run(3 * time.Second)
+	if outcome, why := r.outcome(r.last); outcome != Confirmed || r.things[0].motion != appliance.Opening {
+		t.Fatalf("%v, %v: it does %v", outcome, why, r.things[0].motion)
+	}
+	r.s.motors[5001].state.Settings.TravelUp = 0
+	r.frames = nil
+	id := r.command(appliance.Values{Has: appliance.CanMove | appliance.CanPosition, Motion: appliance.MoveTo, Position: 60}, r.things[0])
+	r.run(3 * time.Second)
+	if outcome, why := r.outcome(id); outcome != Failed || !slices.ContainsFunc(r.frames, func(f sentFrame) bool { return f.want.Motion == appliance.Stop }) || r.things[0].motion != appliance.Stopped {
+		t.Errorf("%v, %v: sent %+v, it does %v", outcome, why, r.frames, r.things[0].motion)
+	}
+}
+
+// A command that would have the outcome of an order that is gone by then is superseded.
+func TestWhoJoinsWhatIsGone(t *testing.T) {
+	r := newRig(t, 0, 1).begin()
+	r.s.now, r.s.actions = r.now, nil
+	of := &member{command: &Command{ID: 9}, target: appliance.Want{Ref: r.things[0].ref(), Values: motion(appliance.Open)}}
+	r.s.join(r.s.motors[5001], of, 77)
+	if of.outcome != Failed || !errors.Is(of.because, appliance.ErrSuperseded) {
+		t.Errorf("%v, %v", of.outcome, of.because)
+	}
+}

@@ -641,6 +641,18 @@ func TestMotorsThatMeasure(t *testing.T) {
 		{"standing short of it is not", measured(20),
 			then(command(0, 1, Open), sent(0, 1), acked(1, 1), place(300, 97, Standing)),
 			"read now; asked"},
+		{"standing at the lower end that it was to go to is", measured(0),
+			then(command(0, 1, Close), sent(0, 1), acked(1, 1), place(300, 0, Standing)),
+			"confirm 1; read now; idle"},
+		{"standing short of that is not", measured(20),
+			then(command(0, 1, Close), sent(0, 1), acked(1, 1), place(300, 3, Standing)),
+			"read now; asked"},
+		{"where it is proves that it was sent there, though it does not say whether it moves", measured(20),
+			then(command(0, 1, MoveTo, 50), sent(0, 1), acked(1, 1), place(300, 50, MotionUnknown)),
+			"confirm 1; idle"},
+		{"elsewhere that proves nothing", measured(20),
+			then(command(0, 1, MoveTo, 50), sent(0, 1), acked(1, 1), place(300, 49, MotionUnknown)),
+			"asked"},
 		{"unless it says that it has arrived, and had a second to start", measured(20),
 			then(command(0, 1, Open), sent(0, 1), acked(1, 1), reached(1000, 97)),
 			"confirm 1; read now; idle"},
@@ -701,6 +713,21 @@ func TestAnEndNobodyProvedIsUncertain(t *testing.T) {
 		v := s.View(moment(19_400))
 		if known := v.Source == Estimated && v.Position == 0 && v.Uncertainty >= 10 && v.Uncertainty <= 20; known != c.known || !known && v.Source != 0 {
 			t.Errorf("%s: %v ±%v, source %v, known should be %v\n%s", name, v.Position, v.Uncertainty, v.Source, c.known, strings.Join(log, "\n"))
+		}
+	}
+}
+
+// A shade that is turned round goes the other way from then on, from the other place; one that stands stands.
+func TestAShadeIsTurnedRoundAsItGoes(t *testing.T) {
+	turned := relays
+	turned.Inverted = true
+	for was, is := range map[Motion]Motion{Opening: Closing, Closing: Opening, Standing: Standing, Moving: Moving} {
+		s := New(relays, moment(0))
+		s.Pose.Motion, s.Pose.From, s.Pose.Dir = was, 30, was.dir()
+		m := &machine{State: s, now: moment(0)}
+		Configure{turned}.step(m)
+		if p := m.Pose; p.Motion != is || p.From != 70 || p.Dir != is.dir() {
+			t.Errorf("%v: %v from %v, %v", was, p.Motion, p.From, p.Dir)
 		}
 	}
 }
