@@ -723,7 +723,7 @@ func TestAShadeIsTurnedRoundAsItGoes(t *testing.T) {
 	turned.Inverted = true
 	for was, is := range map[Motion]Motion{Opening: Closing, Closing: Opening, Standing: Standing, Moving: Moving} {
 		s := New(relays, moment(0))
-		s.Pose.Motion, s.Pose.From, s.Pose.Dir = was, 30, was.dir()
+		s.Pose.Motion, s.Pose.From, s.Pose.Dir, s.Pose.Since = was, 30, was.dir(), moment(0)
 		m := &machine{State: s, now: moment(0)}
 		Configure{turned}.step(m)
 		if p := m.Pose; p.Motion != is || p.From != 70 || p.Dir != is.dir() {

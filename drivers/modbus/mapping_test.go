@@ -223,6 +223,22 @@ func TestWhatIsNoAnswer(t *testing.T) {
 			t.Errorf("an answer of unit %d to one for 3, tolerated %v: %v of %d bytes", row.unit, row.tolerant, got, n)
 		}
 	}
+	for _, row := range []struct {
+		b         []byte
+		length    int
+		undecided bool
+	}{
+		{[]byte{3}, 0, false}, {[]byte{3, 3}, 0, true}, {[]byte{3, 3, 2}, 7, false}, {[]byte{3, 4, 0}, 5, false}, {[]byte{3, 6}, 8, false}, {[]byte{3, 16}, 8, false}, {[]byte{3, 22}, 10, false},
+		{[]byte{3, 0x83}, 5, false}, {[]byte{3, 0xE3}, 0, false}, {[]byte{3, 0x63}, 0, false}, {[]byte{3, 0x2B}, 0, true}, {append([]byte{3}, identified...), len(identified) + 3, true},
+		{append([]byte{3}, identified[:8]...), 0, true}, {append([]byte{3, 0x2B}, make([]byte, 253)...), 10, true}, {append([]byte{3, 0x2B}, make([]byte, 254)...), 10, false},
+	} {
+		if n := rtuAnswerLen(row.b); n != row.length {
+			t.Errorf("% X: %d bytes, want %d", clipBytes(row.b), n, row.length)
+		}
+		if len(row.b) > 1 && rtuUndecided(row.b) != row.undecided {
+			t.Errorf("% X: undecided %v", clipBytes(row.b), !row.undecided)
+		}
+	}
 	if got := identification(identified[1:]); !slices.Equal(got, []string{"abc", "d"}) {
 		t.Errorf("objects %q", got)
 	}

@@ -266,6 +266,9 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 	const ms = time.Millisecond
 	refuses := func(unit byte, q []byte) []byte { return rtuFrame(unit, []byte{q[1] | 0x80, 2}) }
 	damaged := func(f []byte) []byte { f = slices.Clone(f); f[len(f)-1] ^= 0x55; return f }
+	known := newBank()
+	meter(known, 3, 43)
+	known.knowing()
 	for _, tc := range []struct {
 		name    string
 		options map[string]string
@@ -342,6 +345,25 @@ func TestWhatAScanTellsOfASickLine(t *testing.T) {
 			}
 			return []piece{{bytes: refuses(3, q)}}
 		}, []string{"3 |answers, and is none of the devices there are profiles for|"}, nil},
+		{"what it is cannot be read", nil, func(q []byte, n int) []piece {
+			switch {
+			case q[0] != 3:
+				return nil
+			case string(q[1:6]) == string([]byte{3, 0, 0, 0, 1}):
+				return []piece{{bytes: refuses(3, q)}}
+			}
+			return []piece{{bytes: damaged(refuses(3, q))}}
+		}, []string{"3 |answers, but so many of its answers are damaged that it cannot be told what it is|"}, nil},
+		{"something that it is not cannot be read", nil, func(q []byte, n int) []piece {
+			if q[0] != 3 {
+				return nil
+			}
+			f := rtuFrame(3, known.answer(3, q[1:len(q)-2]))
+			if q[1] == 3 && q[2] == 4000>>8 {
+				f = damaged(f)
+			}
+			return []piece{{bytes: f}}
+		}, []string{"3 |says it is 43: Eastron SDM230|"}, nil},
 		{"never silent", nil, func([]byte, int) []piece { t.Error("somebody was asked"); return nil }, []string{
 			" babble|SOMEBODY TALKS WITHOUT BEING ASKED, and it is no Modbus frame|", " hindered|the line is never silent, so that nobody could be asked|disconnect devices one by one",
 		}, func(say func([]byte) bool) {
