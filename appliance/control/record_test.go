@@ -1,7 +1,11 @@
 package control
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -190,4 +194,45 @@ func TestAStuckBusIsShownAsThat(t *testing.T) {
 	if s.buses[0].Up || s.buses[0].Fault == "" || !s.buses[1].Up || s.buses[2].Fault != "unplugged" {
 		t.Errorf("%+v, %+v, %+v", s.buses[0], s.buses[1], s.buses[2])
 	}
+}
+
+// What nobody drives has failed at once, beside what somebody does.
+func TestWhatNobodyDrivesHasFailed(t *testing.T) {
+	c := New(Options{})
+	c.Apply(appliance.Site{Nodes: []appliance.Node{{ID: 1, Name: "a"}}}, nil)
+	run := newRecord(1, appliance.Command{}, []appliance.Want{{Ref: appliance.Ref{Node: 1, Channel: 1}}, {Ref: appliance.Ref{Shade: 9}}}, time.Now())
+	c.dispatch(run)
+	select {
+	case <-run.done:
+	default:
+		t.Fatal("it is waited for")
+	}
+	for _, m := range run.view().Members {
+		if m.Stage != appliance.StageFailed || !errors.Is(m.Cause, appliance.ErrBusDown) || !strings.Contains(m.Err, "its bus is not running") {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// Only who says yes is sure.
+func TestWhoIsSure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Options{})
+		for _, said := range []string{"yes", "no"} {
+			job, err := c.jobs.Start(appliance.Job{Subject: said}, func(ctx context.Context, on *JobHand) (any, error) {
+				return (&jobWatcher{on: on}).Sure(ctx, appliance.Leg{}, time.Second, time.Minute)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if err := c.jobs.Answer(job.ID, 1, said); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if j, _ := c.jobs.Get(job.ID); j.Result != (said == "yes") {
+				t.Errorf("%s: %v", said, j.Result)
+			}
+		}
+	})
 }

@@ -47,6 +47,7 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
 		direction bool
+		measures  bool // it tells where it is
 		run       control.ShadeRun
 		untimed   bool   // there are no times yet
 		says      string // to whether it is to be saved
@@ -56,6 +57,8 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 		err       string
 	}{
 		{name: "direction", direction: true, run: control.ShadeRun{Shade: 5001}, saved: true},
+		{name: "direction of one that measures", direction: true, measures: true, run: control.ShadeRun{Shade: 5001}, saved: true},
+		{name: "cannot be kept", run: change(measured, replace), keeps: "broken", err: "the disk is full"},
 		{name: "direction, looked for", direction: true, run: control.ShadeRun{Shade: 5001, Dry: true}},
 		{name: "times that there are not yet", run: measured, untimed: true, saved: true},
 		{name: "times, yes", run: measured, says: "yes", asked: true, saved: true},
@@ -69,8 +72,9 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCopper()
-				c.measured = !tc.direction
+				c.measured = !tc.direction || tc.measures
 				site := siteOf("shade")
+				site.Shades[0].TravelDown = 18 * time.Second
 				if tc.untimed {
 					site.Shades[0].TravelUp, site.Shades[0].TravelDown = 0, 0
 				}
@@ -79,6 +83,9 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 				opts := control.Options{Drivers: map[string]appliance.OpenFunc{"copper": c.open}}
 				if tc.keeps != "nowhere" {
 					opts.SaveShade = func(_ context.Context, id appliance.ID, to appliance.ShadeSettings) error {
+						if tc.keeps == "broken" {
+							return errors.New("the disk is full")
+						}
 						kept++
 						if tc.keeps == "" {
 							next := site
@@ -131,6 +138,9 @@ func TestWhatIsFoundOutAboutAShadeIsSaved(t *testing.T) {
 				}
 				if tc.direction != out.New.Inverted {
 					t.Errorf("turned round: %v", out.New.Inverted)
+				}
+				if turned := out.New.TravelUp == 18*time.Second && out.New.TravelDown == 20*time.Second; tc.direction && turned != tc.measures {
+					t.Errorf("one that measures %v has the times %v and %v now", tc.measures, out.New.TravelUp, out.New.TravelDown)
 				}
 				if up := out.New.TravelUp; !tc.direction && (up < 19*time.Second || up > 21*time.Second || up%(10*time.Millisecond) != 0) {
 					t.Errorf("it takes %v", up)

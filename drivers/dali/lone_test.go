@@ -221,6 +221,11 @@ func TestAnAnswerToASearchAddressIsSomebodyElses(t *testing.T) {
 			if conflict := errors.Is(h.err, errConflict); conflict != (tells && searches) {
 				t.Errorf("%s, %02X: %v", name, op, h.err)
 			}
+			h = &hearing{gw: gw, send: Special(op, 1)}
+			h.take(message{said: saidGarbled})
+			if conflict := errors.Is(h.err, errConflict); conflict != tells {
+				t.Errorf("%s, %02X, garbled: %v", name, op, h.err)
+			}
 		}
 	}
 }
@@ -282,4 +287,16 @@ func TestWhatIsAskedToFindOutAndWhoFollows(t *testing.T) {
 			t.Errorf("%d frames were shown, %d sent", n, asked)
 		}
 	})
+}
+
+// What a service sends in vain has no answer.
+func TestASequenceOfAServiceThatFails(t *testing.T) {
+	d, _ := still(t, 0, nil)
+	broken := errors.New("broken")
+	p := performed{d, appliance.Session{Perform: func(context.Context, appliance.Exchange) (appliance.Result, error) {
+		return appliance.Result{}, broken
+	}}}
+	if got, err := p.Transmit(t.Context(), Special(OpTerminate, 0)); !errors.Is(err, broken) || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
 }

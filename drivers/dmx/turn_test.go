@@ -95,6 +95,15 @@ func TestASearchWithoutAWidgetFails(t *testing.T) {
 				t.Errorf("step %v: %+v, %v", kind, h, err)
 			}
 		}
+		p.put()
+		eventually(t, "the widget is back", func() bool { return d.Link() == nil })
+		d.out.(*pro).lateRDM = time.Now().Add(time.Hour) // an answer may be under way
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if _, err := d.transact(ctx, labelSendRDM, rdmPacket{}); !errors.Is(err, appliance.ErrExpired) || time.Since(begun) > 0 {
+			t.Errorf("while an answer may be under way: %v after %v", err, time.Since(begun))
+		}
 		if len(d.turn) > 0 {
 			t.Error("the turn is taken")
 		}

@@ -228,3 +228,28 @@ func TestTheLeadIsLentWhileAnAnswerIsAwaited(t *testing.T) {
 		}
 	}
 }
+
+// deadPort is a connection that takes nothing any more.
+type deadPort struct{ ending }
+
+func (*deadPort) write([]byte, time.Time) (int, error) { return 0, io.ErrClosedPipe }
+
+// A connection that turns out dead is made again, once; where nobody is there, the bus is down, and whoever has given up waits for nobody who is at it.
+func TestADeadConnectionThatCannotBeMadeAgain(t *testing.T) {
+	l := newIdle(t)
+	p := &deadPort{}
+	l.link.port = p
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	again, sent, err := l.send(ctx, p, Request{Frame: []byte("one\n")}, time.Now().Add(time.Second))
+	if err == nil || !sent.IsZero() || again != nil || p.how != "aborted" {
+		t.Errorf("sent %v over %v, %v; the dead one was %q", sent, again, err, p.how)
+	}
+	l.entry <- struct{}{} // somebody is at it
+	if p, err := l.open(ctx, time.Second); err == nil || p != nil || !strings.Contains(err.Error(), "takes longer than 1s") {
+		t.Errorf("opened %v, %v", p, err)
+	}
+	if why := l.Link(); why == nil || !strings.Contains(why.Error(), "takes longer than 1s") {
+		t.Errorf("it is said to be down for %v", why)
+	}
+}

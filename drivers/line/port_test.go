@@ -26,6 +26,8 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}{
 		{"no name", func(c *Config) { c.Name = "" }, "name"},
 		{"relative path", func(c *Config) { c.Port = "ttyUSB0" }, "ttyUSB0"},
+		{"a file", func(c *Config) { c.Port = "/proc/self/status" }, "no serial port"},
+		{"a folder", func(c *Config) { c.Port = "/dev" }, "no serial port"},
 		{"unknown scheme", func(c *Config) { c.Port = "udp://a:1" }, "udp://"},
 		{"no port number", func(c *Config) { c.Port = "tcp://gateway" }, "gateway"},
 		{"port number out of range", func(c *Config) { c.Port = "tcp://gateway:70000" }, "70000"},

@@ -9,6 +9,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
+	"svc.internal/controller/drivers/scan"
 )
 
 // scripted runs a driver for one motor on a line in memory, in a bubble. says is what the motor answers to a frame: its
@@ -132,4 +133,30 @@ func TestWhatFitsNoFrameIsNotSent(t *testing.T) {
 			t.Errorf("sent %v, announced %v, heard %v: %v", res.Sent, announced, *heard, err)
 		}
 	})
+}
+
+// A motor that does not answer is asked a few times, and more often, but not for ever, while somebody makes noise.
+func TestHowOftenASilentMotorIsExamined(t *testing.T) {
+	for noisy, times := range map[bool]int{false: examineTries, true: examineDoubts} {
+		synctest.Test(t, func(t *testing.T) {
+			d, heard := scripted(t, func(Frame) (MessageID, []byte) { return 0, nil })
+			a := d.site.all[0].address
+			for step := range scan.Steps(func(c *scan.Course) {
+				s := &search{Course: c, driver: d, heard: newEavesdropper(d.options.host), known: map[Address]*candidate{a: {}}}
+				s.heard.drowned = noisy
+				s.examine(a)
+			}) {
+				step.Judge(step.Exchange.Do(t.Context(), appliance.Yield{}))
+			}
+			asked := map[MessageID]int{}
+			for _, f := range *heard {
+				asked[f.ID]++
+			}
+			for _, id := range []MessageID{getAppVersion, getMotorLimits, getGroup} {
+				if asked[id] != times {
+					t.Errorf("noise %v: asked %d times for %v, want %d", noisy, asked[id], id, times)
+				}
+			}
+		})
+	}
 }
