@@ -236,3 +236,17 @@ func TestWhoIsSure(t *testing.T) {
 		}
 	})
 }
+
+// A shade of a changed site is where it was, and reachable only if it can be used.
+func TestWhatIsCarriedOverOfAShade(t *testing.T) {
+	for _, online := range []bool{true, false} {
+		for _, fault := range []string{"", "gone"} {
+			old := &appliance.ShadeState{Online: online, Motion: appliance.Opening, Uncertainty: 7, LastSeen: time.Now(), Position: appliance.Known[appliance.Position]{Value: 40, Source: appliance.Measured}}
+			now := &appliance.ShadeState{Fault: fault}
+			carryShade(now, old)
+			if now.Online != (online && fault == "") || now.Motion != old.Motion || now.Uncertainty != 7 || now.LastSeen != old.LastSeen || now.Position != old.Position {
+				t.Errorf("online %v, fault %q: %+v", online, fault, now)
+			}
+		}
+	}
+}

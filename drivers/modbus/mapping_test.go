@@ -223,6 +223,19 @@ func TestWhatIsNoAnswer(t *testing.T) {
 			t.Errorf("an answer of unit %d to one for 3, tolerated %v: %v of %d bytes", row.unit, row.tolerant, got, n)
 		}
 	}
+	for name, row := range map[string]struct {
+		b    []byte
+		n    int
+		want line.Verdict
+	}{
+		"damage of the one that was asked": {[]byte{3, 3, 2, 1, 2, 0, 0}, 7, line.Reject}, "damage of another": {[]byte{4, 3, 2, 1, 2, 0, 0}, 1, line.Skip},
+		"damage that answers something else": {[]byte{3, 6, 0, 0, 0, 1, 0, 0}, 1, line.Skip}, "a refusal that is damaged": {[]byte{3, 0x83, 2, 0, 0}, 5, line.Reject},
+	} {
+		l := &listener{codec: newCodec(false, false), request: request{unit: 3, fn: readHolding, qty: 1}, frame: rtuFrame(3, []byte{3, 0, 0, 0, 1})}
+		if n, got := l.scan(row.b); got != row.want || n != row.n {
+			t.Errorf("%s: %v of %d bytes", name, got, n)
+		}
+	}
 	for _, row := range []struct {
 		b         []byte
 		length    int
@@ -352,6 +365,11 @@ func TestWhatRegistersSayOfALamp(t *testing.T) {
 			t.Errorf("%s: %s, want %s", row.what, got, row.want)
 		}
 	}
+	// What several switches say is as old as the oldest of them.
+	both := readThing(&output{spec: &outputSpec{}, switches: []*cell{at(coils, 9), at(coils, 3), at(coils, 5)}}, map[point]uint16{{coils, 9}: 1, {coils, 3}: 0, {coils, 5}: 0})
+	if r, ok := both.reading(appliance.CanSwitch); !ok || r.At.Minute() != 3 || r.Level != 100 {
+		t.Errorf("of three switches: %+v", r)
+	}
 	// A level that stands for the same number as the one that was asked for is shown as that.
 	coarse := &value{spec: &valueSpec{Max: 10}, read: at(holdings, 5)}
 	for _, row := range []struct{ remembered, want appliance.Level }{{0, 40}, {42, 42}, {44, 44}, {46, 40}} {
@@ -412,7 +430,8 @@ func TestOptionsTurnTheNumbersOfAnOutput(t *testing.T) {
 	opened, err := openWire(serialBus(
 		appliance.Node{ID: 1, Address: "5", Profile: "wirenboard-wb-led-cct", Options: map[string]string{"invertLevel": "true", "invertKelvin": "true"}},
 		appliance.Node{ID: 2, Address: "6", Profile: "wirenboard-wb-led-cct"},
-		appliance.Node{ID: 3, Address: "7/1", Profile: "ecodim-dali-gw2", Options: map[string]string{"curve": "linear"}}))
+		appliance.Node{ID: 3, Address: "7/1", Profile: "ecodim-dali-gw2", Options: map[string]string{"curve": "linear"}},
+		appliance.Node{ID: 4, Address: "8", Profile: "wirenboard-wb-led-cct", Options: map[string]string{"tunable": "false"}}))
 	if err != nil || len(opened.BrokenNodes) > 0 {
 		t.Fatal(err, opened.BrokenNodes)
 	}
@@ -420,6 +439,9 @@ func TestOptionsTurnTheNumbersOfAnOutput(t *testing.T) {
 	turned, plain := d.units[5].things[0], d.units[6].things[0]
 	if !turned.level.spec.Invert || !turned.kelvin.spec.Invert || plain.level.spec.Invert || plain.kelvin.spec.Invert || turned.out.level.spec.Invert {
 		t.Errorf("level turned %v, temperature %v; of the other %v, %v", turned.level.spec.Invert, turned.kelvin.spec.Invert, plain.level.spec.Invert, plain.kelvin.spec.Invert)
+	}
+	if fixed := d.units[8].things[0]; fixed.kelvin != nil || fixed.level == nil || opened.Channels[4][0].Abilities.Has(appliance.CanTune) || !opened.Channels[2][0].Abilities.Has(appliance.CanTune) {
+		t.Errorf("a lamp of one white: %+v", opened.Channels[4])
 	}
 	if gear := d.units[7].things[0]; gear.curve != "linear" {
 		t.Errorf("curve %q", gear.curve)
@@ -489,12 +511,16 @@ func TestColourOfWhatIsDark(t *testing.T) {
 		{"red, not read", nil, memory{hasColour: true, colour: red, level: 40}, nil, red, 40},
 		{"off, not read", nil, memory{hasColour: true, colour: red, level: 40, off: true}, nil, red, 0},
 		{"off, not read, with a switch", coil, memory{hasColour: true, colour: red, level: 40, off: true}, nil, red, 40},
+		{"on, its colour not read", coil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{coils, 1}: 1}, red, 40},
 		{"read dark", nil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 0, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 0},
 		{"read dark, with a switch", coil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 0, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 40},
 		{"read at another level", nil, memory{hasColour: true, colour: red, level: 40}, map[point]uint16{{holdings, 1}: 51, {holdings, 2}: 0, {holdings, 3}: 0, {holdings, 4}: 0}, red, 20},
 	} {
 		th := readThing(&output{spec: &outputSpec{}, colour: [4]*value{at(1), at(2), at(3), at(4)}, switches: row.switches}, row.words)
 		th.memory = row.memory
+		if r, ok := th.reading(appliance.CanDim | appliance.CanColour); ok && len(row.words) < 4 {
+			t.Errorf("%s: told %+v", row.what, r)
+		}
 		if colour, level := th.present(); colour != row.colour || level != row.level {
 			t.Errorf("%s: %+v at %d, want %+v at %d", row.what, colour, level, row.colour, row.level)
 		}

@@ -98,9 +98,7 @@ func (g *guesser) gearAt(p *Profile, line, short int, gateway appliance.Found) {
 	default:
 		words := []string{"DALI gear"}
 		if level := p.lights[0].level; level != nil && level.read != nil {
-			cell := *level.read.spec
-			cell.Address = level.read.base
-			if raw := g.cellAt(&cell, line, short); raw != nil && !level.spec.absent(*raw) {
+			if raw := g.cellAt(level.read.spec, line, short); raw != nil && !level.spec.absent(*raw) {
 				words = append(words, fmt.Sprintf("at %d %%", level.spec.levelOf(*raw, "")))
 			}
 		}

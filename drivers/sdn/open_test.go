@@ -194,6 +194,8 @@ func TestFewestFramesThatMoveExactlyWhatIsWanted(t *testing.T) {
 		{"a group and one more", off, []string{a, a, a, "", ""}, want(appliance.Close, 0, 0, 1, 2, 4), []int{-3, 1}},
 		{"two groups", off, []string{a, a, b, b}, want(appliance.MoveTo, 40, 0, 1, 2, 3), []int{-2, -2}},
 		{"the larger of overlapping groups", nil, []string{a, a + " " + b, b, b, ""}, want(appliance.Stop, 0, 0, 1, 2, 3), []int{-3, 1}},
+		{"the larger of groups in one another", off, []string{a + " " + b, a + " " + b, a, ""}, want(appliance.Open, 0, 0, 1, 2), []int{-3}},
+		{"the larger of them, by whatever name", off, []string{a + " " + b, a + " " + b, b, ""}, want(appliance.Open, 0, 0, 1, 2), []int{-3}},
 		{"everything", nil, []string{a, b, c, ""}, want(appliance.Open, 0, 0, 1, 2, 3), []int{-4}},
 		{"everything, without broadcast", off, []string{"", "", ""}, want(appliance.Open, 0, 0, 1, 2), []int{1, 1, 1}},
 		{"one motor that is everything", nil, []string{a}, want(appliance.Open, 0, 0), []int{1}},

@@ -160,3 +160,21 @@ func TestHowOftenASilentMotorIsExamined(t *testing.T) {
 		})
 	}
 }
+
+// Whoever sends a motor to its next intermediate position gives no way: only a jog has one.
+func TestWhatAJogIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, heard := scripted(t, func(Frame) (MessageID, []byte) { return ack, nil })
+		a := d.site.all[0].address
+		for by, value := range map[MoveOf]uint16{NextPositionDown: unused, NextPositionUp: unused, JogDownPulses: 7, JogUpPulses: 7} {
+			*heard = nil
+			if _, err := d.Jog(a, by, 7).Do(t.Context(), appliance.Yield{}); err != nil {
+				t.Fatal(err)
+			}
+			if f := (*heard)[0]; f.ID != ctrlMoveOf || string(f.Data) != string(moveOfData(by, value)) {
+				t.Errorf("%v: % X", by, f.Data)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
