@@ -1,7 +1,6 @@
 package control
 
 import (
-	"slices"
 	"strings"
 
 	"svc.internal/controller/appliance"
@@ -19,6 +18,5 @@ func (b *bus) nodesAt(address string) []appliance.ID {
 			ids = append(ids, n.ID)
 		}
 	}
-	slices.Sort(ids)
 	return ids
 }

@@ -169,8 +169,10 @@ func TestDiscoveryNamesTheOddOnes(t *testing.T) {
 func TestDevicesAreAskedAndSet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		responders := crowd(2, 5)
+		responders := crowd(4, 5)
 		responders[1].ReadOnly = true
+		responders[2].Start, responders[2].Footprint = UniverseSlots, 1
+		responders[3].Start, responders[3].Footprint = 0xFFFF, 0
 		p := newPlug(t, mustWidget(t, dmxsim.Config{Responders: responders}))
 		p.put()
 		d := openDriver(t, p, nil)
@@ -179,6 +181,13 @@ func TestDevicesAreAskedAndSet(t *testing.T) {
 		info, err := d.DeviceInfo(ctx, uid)
 		if err != nil || info.StartAddress != 1 || info.Footprint != 4 || info.Model != 7 || info.Personalities != 1 {
 			t.Errorf("info %+v, %v", info, err)
+		}
+		for i, want := range map[int]int{2: UniverseSlots, 3: 0} { // who has no slots has no start
+			uid := UID(responders[i].UID)
+			info, err := d.DeviceInfo(ctx, uid)
+			if n, asked := d.StartAddress(ctx, uid); info.StartAddress != want || n != want || err != nil || asked != nil {
+				t.Errorf("start address %d, %d, want %d; %v, %v", info.StartAddress, n, want, err, asked)
+			}
 		}
 		if err := d.SetStartAddress(ctx, uid, 101); err != nil {
 			t.Error(err)
