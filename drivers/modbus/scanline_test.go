@@ -579,6 +579,7 @@ func TestGearOfWhichAGatewayDoesNotTell(t *testing.T) {
 					}
 					got[f.Address] = told
 				}
+				synctest.Wait()
 				if got["9/2"] != tc.two || sent != tc.sent || tc.also != "" && !slices.ContainsFunc([]string{"9/3"}, func(a string) bool { return a+" "+got[a] == tc.also }) {
 					t.Errorf("told %q with %d frames for the line; want %q, %d and %q", got, sent, tc.two, tc.sent, tc.also)
 				}

@@ -13,9 +13,10 @@ import (
 )
 
 // scripted runs a driver for one motor on a line in memory, in a bubble. says is what the motor answers to a frame: its
-// message, 0 for none, and its data.
-func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, heard *[]Frame) {
+// message, 0 for none, and its data. heard gives what it heard since it was asked last.
+func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, heard func() []Frame) {
 	t.Helper()
+	var frames []Frame
 	var ground cable.Net
 	end, err := ground.Plug("/port")
 	if err != nil {
@@ -28,7 +29,7 @@ func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, he
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, heard = o.Driver.(*Driver), new([]Frame)
+	d = o.Driver.(*Driver)
 	go d.Run(t.Context())
 	go func() {
 		b := make([]byte, 64)
@@ -42,7 +43,7 @@ func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, he
 				t.Errorf("sent % X: %v", b[:n], err)
 				continue
 			}
-			*heard = append(*heard, f)
+			frames = append(frames, f)
 			if id, data := says(f); id != 0 {
 				answer, err := Frame{ID: id, Source: f.Destination, Destination: f.Source, Data: data}.Bytes()
 				if err != nil {
@@ -54,7 +55,12 @@ func scripted(t *testing.T, says func(Frame) (MessageID, []byte)) (d *Driver, he
 		}
 	}()
 	time.Sleep(time.Minute) // it listens before it speaks
-	return d, heard
+	return d, func() []Frame {
+		synctest.Wait()
+		list := frames
+		frames = nil
+		return list
+	}
 }
 
 // A motor that refuses an entry which is not the first has a smaller table. Any other failure, and a first entry that is refused, leaves it unread.
@@ -89,8 +95,8 @@ func TestATableEndsWhereItIsRefused(t *testing.T) {
 					break
 				}
 			}
-			if told != (tc.err == nil) || len(*heard) != tc.asked {
-				t.Errorf("entry %d answered with %v % X: told %v, asked %d times, want %d", tc.entry, tc.id, tc.data, told, len(*heard), tc.asked)
+			if asked := len(heard()); told != (tc.err == nil) || asked != tc.asked {
+				t.Errorf("entry %d answered with %v % X: told %v, asked %d times, want %d", tc.entry, tc.id, tc.data, told, asked, tc.asked)
 			}
 			if size := d.site.all[0].table.size; told && (size != tc.entry || len(held) != size) {
 				t.Errorf("%d entries answered: the table has %d, and holds %q", tc.entry, size, held)
@@ -129,8 +135,8 @@ func TestWhatFitsNoFrameIsNotSent(t *testing.T) {
 		res, err := d.ask(t.Context(), appliance.Yield{}, question{
 			motor: d.site.all[0], id: ctrlStop, data: make([]byte, maxData+1), want: ack, before: func() { announced = true },
 		})
-		if !errors.Is(err, appliance.ErrRefused) || !res.Sent.IsZero() || announced || len(*heard) > 0 {
-			t.Errorf("sent %v, announced %v, heard %v: %v", res.Sent, announced, *heard, err)
+		if frames := heard(); !errors.Is(err, appliance.ErrRefused) || !res.Sent.IsZero() || announced || len(frames) > 0 {
+			t.Errorf("sent %v, announced %v, heard %v: %v", res.Sent, announced, frames, err)
 		}
 	})
 }
@@ -149,7 +155,7 @@ func TestHowOftenASilentMotorIsExamined(t *testing.T) {
 				step.Judge(step.Exchange.Do(t.Context(), appliance.Yield{}))
 			}
 			asked := map[MessageID]int{}
-			for _, f := range *heard {
+			for _, f := range heard() {
 				asked[f.ID]++
 			}
 			for _, id := range []MessageID{getAppVersion, getMotorLimits, getGroup} {
@@ -167,11 +173,10 @@ func TestWhatAJogIsTold(t *testing.T) {
 		d, heard := scripted(t, func(Frame) (MessageID, []byte) { return ack, nil })
 		a := d.site.all[0].address
 		for by, value := range map[MoveOf]uint16{NextPositionDown: unused, NextPositionUp: unused, JogDownPulses: 7, JogUpPulses: 7} {
-			*heard = nil
 			if _, err := d.Jog(a, by, 7).Do(t.Context(), appliance.Yield{}); err != nil {
 				t.Fatal(err)
 			}
-			if f := (*heard)[0]; f.ID != ctrlMoveOf || string(f.Data) != string(moveOfData(by, value)) {
+			if f := heard()[0]; f.ID != ctrlMoveOf || string(f.Data) != string(moveOfData(by, value)) {
 				t.Errorf("%v: % X", by, f.Data)
 			}
 			time.Sleep(time.Second)
