@@ -42,7 +42,7 @@ func TestAuditLogIsBounded(t *testing.T) {
 // What is about accounts is told to whom it concerns, and marked as that; pages go on from the last entry that was shown.
 func TestWhoSeesWhatInTheAuditLog(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	for i, accounts := range []bool{false, true, false, true} {
 		if err := s.Audit(t.Context(), account.Audit{Who: "mira", What: "change", Subject: fmt.Sprint(i), Accounts: accounts}); err != nil {
 			t.Fatal(err)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +20,37 @@ import (
 	"svc.internal/controller/site/migration"
 )
 
+// blank is an empty database, made once: to make one takes most of the time of a test that needs little else.
+var blank = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := Open(context.Background(), dir, quiet())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(s.path)
+})
+
+// openBlank opens a store in which there is nothing yet.
+func openBlank(t testing.TB) *Store {
+	t.Helper()
+	data, err := blank()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, databaseFile), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
+}
+
 // What is changed of a device is changed of all its nodes, and of no others: those at its bus and address, where it has one.
 func TestADeviceIsChangedWhole(t *testing.T) {
 	t.Parallel()
@@ -24,7 +58,7 @@ func TestADeviceIsChangedWhole(t *testing.T) {
 	node := func(bus appliance.UUID, address, name string, outputs ...int) appliance.Node {
 		return appliance.Node{Bus: bus, Address: address, Name: name, Profile: "p", Outputs: outputs}
 	}
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	imports(t, s, appliance.Site{Name: "House", Buses: []appliance.Bus{{UUID: bus, Name: "ground", Driver: "modbus"}, {UUID: attic, Name: "attic", Driver: "modbus"}}, Nodes: []appliance.Node{
 		node(bus, "5", "a", 1), node(bus, "5", "b", 2), node(bus, "6", "c"), node(attic, "5", "d"), {Name: "e"}, {Name: "f"},
 	}}, ImportOptions{})
@@ -59,7 +93,7 @@ func TestADeviceIsChangedWhole(t *testing.T) {
 // A bus keeps its UUID and its number, whatever a change makes of them.
 func TestABusStaysTheSame(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	imports(t, s, demo(), ImportOptions{})
 	before := load(t, s).Buses[0]
 	err := s.UpdateBus(t.Context(), before.UUID, "ana", func(b *appliance.Bus) error { b.UUID, b.Number, b.Name = appliance.UUID{9}, 77, "attic"; return nil }, nil)
@@ -75,7 +109,7 @@ func TestRetiredIDsOfEveryFamilyAreTakenOver(t *testing.T) {
 		{Node: 4, UUID: appliance.UUID{1}, Name: "n"}, {Shade: 5003, UUID: appliance.UUID{2}, Name: "h"}, {Cluster: 3, UUID: appliance.UUID{3}, Name: "c"},
 		{Scene: 1, UUID: appliance.UUID{4}, Name: "s"}, {Rule: 1, UUID: appliance.UUID{5}, Name: "r"},
 	}
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	imports(t, s, demo(), ImportOptions{})
 	in := load(t, s)
 	live := in.Nodes[0]
@@ -127,7 +161,7 @@ func TestRetiredIDsOfEveryFamilyAreTakenOver(t *testing.T) {
 // An action on one shade follows it to the ID that it is given here.
 func TestAnActionOnAShadeFollowsIt(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	in := ruled()
 	in.Shades = []appliance.Shade{{ID: -1, Name: "South", Node: -1, Output: 1}}
 	in.Scenes[0].Actions = append(in.Scenes[0].Actions, appliance.Action{Kind: appliance.ShadeClose, Target: appliance.Target{Scope: appliance.One, ID: -1}})
@@ -137,34 +171,36 @@ func TestAnActionOnAShadeFollowsIt(t *testing.T) {
 		t.Errorf("actions %+v; the shade is %d", a, got.Shades[0].ID)
 	}
 	in.Scenes[0].Actions[2].Target.ID = -9
-	refuses(t, open(t, t.TempDir()), in, ImportOptions{}, "there is no shade -9")
+	refuses(t, openBlank(t), in, ImportOptions{}, "there is no shade -9")
 }
 
 // A cluster knows who made it and when: who is told, else who imports it, and as it was where a house is taken over.
 func TestWhoMadeACluster(t *testing.T) {
 	t.Parallel()
 	made := time.Date(2020, 3, 1, 12, 0, 0, 0, time.FixedZone("somewhere", 7200))
+	s := openBlank(t)
 	for name, tc := range map[string]struct {
 		in     appliance.Cluster
 		asItIs bool
 		by     string
 		on     time.Time // zero: now
 	}{
-		"nothing is told":            {appliance.Cluster{Name: "x"}, false, "ana", time.Time{}},
-		"by whom is told":            {appliance.Cluster{Name: "x", CreatedBy: "ben"}, false, "ben", time.Time{}},
-		"when is told":               {appliance.Cluster{Name: "x", CreatedOn: made}, false, "", made},
-		"when is told, as it was":    {appliance.Cluster{Name: "x", CreatedOn: made}, true, "", made},
-		"both are told":              {appliance.Cluster{Name: "x", CreatedOn: made, CreatedBy: "ben"}, true, "ben", made},
-		"nothing is told, as it was": {appliance.Cluster{Name: "x"}, true, "ana", time.Time{}},
+		"nothing is told":            {appliance.Cluster{}, false, "ana", time.Time{}},
+		"by whom is told":            {appliance.Cluster{CreatedBy: "ben"}, false, "ben", time.Time{}},
+		"when is told":               {appliance.Cluster{CreatedOn: made}, false, "", made},
+		"when is told, as it was":    {appliance.Cluster{CreatedOn: made}, true, "", made},
+		"both are told":              {appliance.Cluster{CreatedOn: made, CreatedBy: "ben"}, true, "ben", made},
+		"nothing is told, as it was": {appliance.Cluster{}, true, "ana", time.Time{}},
 	} {
-		s := open(t, t.TempDir())
+		tc.in.Name = name
 		imports(t, s, appliance.Site{Name: "House", Clusters: []appliance.Cluster{tc.in}}, ImportOptions{By: "ana", asItWas: tc.asItIs})
 		for range 2 { // once more, and nobody else made it
-			c := load(t, s).Clusters[0]
+			all := load(t, s).Clusters
+			c := all[slices.IndexFunc(all, func(c appliance.Cluster) bool { return c.Name == name })]
 			if c.CreatedBy != tc.by || !tc.on.IsZero() && !c.CreatedOn.Equal(tc.on) || tc.on.IsZero() && time.Since(c.CreatedOn) > time.Hour || c.CreatedOn.Location() != time.UTC {
 				t.Errorf("%s: made by %q on %v", name, c.CreatedBy, c.CreatedOn)
 			}
-			imports(t, s, appliance.Site{Name: "House", Clusters: []appliance.Cluster{{Name: "x", CreatedBy: "eve", CreatedOn: made.Add(time.Hour)}}}, ImportOptions{By: "eve", asItWas: tc.asItIs})
+			imports(t, s, appliance.Site{Name: "House", Clusters: []appliance.Cluster{{Name: name, CreatedBy: "eve", CreatedOn: made.Add(time.Hour)}}}, ImportOptions{By: "eve", asItWas: tc.asItIs})
 		}
 	}
 }
@@ -172,7 +208,7 @@ func TestWhoMadeACluster(t *testing.T) {
 // What migrations took over is counted by what it is.
 func TestMigrationsAreCounted(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	house := migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 1, Name: "Lamp"}, {ID: 2, Name: "Other lamp"}}, Shades: []migration.Shade{{ID: 5001, Name: "Blind"}},
 		Clusters: []migration.Cluster{{ID: 9001, Name: "Room"}, {ID: 9002, Name: "Hall"}, {ID: 9003, Name: "Attic"}}}
 	id, _, err := s.Migrate(t.Context(), Takeover{House: house, By: "ana"})
@@ -191,7 +227,7 @@ func TestMigrationsAreCounted(t *testing.T) {
 // What conflicts with what is here is told, and taken over where that is wanted.
 func TestAHouseThatConflicts(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	imports(t, s, demo(), ImportOptions{})
 	house := migration.House{Source: "old:443", Nodes: []migration.Node{{ID: 1, Name: "Lamp"}, {ID: 77, Name: "Other lamp"}}}
 	id, plan, err := s.Migrate(t.Context(), Takeover{House: house, By: "ana"})
@@ -209,7 +245,7 @@ func TestAHouseThatConflicts(t *testing.T) {
 // What hangs off what a migration made stays when that is undone; a shade that was there before hangs where it hung.
 func TestShadesThatHungOffWhatGoes(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	migrate := func(h migration.House) int64 {
 		t.Helper()
 		h.Source = "old:443"
@@ -244,7 +280,7 @@ func TestFieldsOfARefusal(t *testing.T) {
 // Where nothing can be kept a secret is made anew, and there is none where that fails, too.
 func TestASecretThatCannotBeKept(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	var log strings.Builder
 	mem := &Store{path: s.path, log: slog.New(slog.NewTextHandler(&log, nil)), now: s.now, synced: s.synced, hashing: make(chan struct{}, 1)}
 	h, err := mem.openCopy(t.Context(), unix.EROFS)
@@ -269,7 +305,7 @@ func TestASecretThatCannotBeKept(t *testing.T) {
 // One entry or picture that cannot be read is told, and costs none of the others.
 func TestOneThatCannotBeReadCostsNoOther(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	var log strings.Builder
 	s.log = slog.New(slog.NewTextHandler(&log, nil))
 	if err := s.SaveBatch(t.Context(), appliance.Batch{Entries: []appliance.Entry{someEntry(1, 2), someEntry(2, 2), someEntry(3, 2)}}); err != nil {
@@ -303,7 +339,7 @@ func TestOneThatCannotBeReadCostsNoOther(t *testing.T) {
 // When a key was used is written down while the daemon runs, not only at its end.
 func TestUseOfAKeyIsWrittenDown(t *testing.T) {
 	t.Parallel()
-	s := open(t, t.TempDir())
+	s := openBlank(t)
 	secret, key, err := s.AddKey(t.Context(), "panel", true)
 	if err != nil {
 		t.Fatal(err)
@@ -348,45 +384,39 @@ func TestUseOfAKeyIsWrittenDown(t *testing.T) {
 func TestWhereNoIDIsLeft(t *testing.T) {
 	t.Parallel()
 	everything := []appliance.Action{{Kind: appliance.LightOn, Target: appliance.Target{Scope: appliance.All}}}
-	for family, add := range map[string]func(*appliance.Site){
-		"node":    func(x *appliance.Site) { x.Nodes = append(x.Nodes, appliance.Node{Name: "New"}) },
-		"shade":   func(x *appliance.Site) { x.Shades = append(x.Shades, appliance.Shade{Name: "New", Output: 1}) },
-		"cluster": func(x *appliance.Site) { x.Clusters = append(x.Clusters, appliance.Cluster{Name: "New"}) },
-		"scene": func(x *appliance.Site) {
-			x.Scenes = append(x.Scenes, appliance.Scene{Name: "New", Actions: everything})
-		},
-		"rule": func(x *appliance.Site) {
-			x.Rules = append(x.Rules, appliance.Rule{Name: "New", When: appliance.Trigger{Kind: appliance.AtTime, Minute: 60, Days: 127}, Actions: everything})
-		},
+	s := openBlank(t)
+	imports(t, s, demo(), ImportOptions{})
+	for family, in := range map[string]appliance.Site{
+		"node":    {Nodes: []appliance.Node{{Name: "New"}}},
+		"shade":   {Shades: []appliance.Shade{{Name: "New", Output: 1}}},
+		"cluster": {Clusters: []appliance.Cluster{{Name: "New"}}},
+		"scene":   {Scenes: []appliance.Scene{{Name: "New", Actions: everything}}},
+		"rule":    {Rules: []appliance.Rule{{Name: "New", When: appliance.Trigger{Kind: appliance.AtTime, Minute: 60, Days: 127}, Actions: everything}}},
 	} {
-		s := open(t, t.TempDir())
-		in := demo()
-		add(&in)
-		imports(t, s, in, ImportOptions{}) // there is one
-		before := load(t, s)
-		if _, err := s.db.Load().conf.Exec("UPDATE mark SET high = ? WHERE family = ?", appliance.MaxID, family); err != nil {
+		conf := s.db.Load().conf
+		var was appliance.ID
+		if err := conf.QueryRow("SELECT high FROM mark WHERE family = ?", family).Scan(&was); err != nil {
 			t.Fatal(err)
 		}
-		before.Highest = load(t, s).Highest
-		another := appliance.Site{Name: "Other"}
-		add(&another)
-		switch family { // of another name
-		case "node":
-			another.Nodes[0].Name = "Newer"
-		case "shade":
-			another.Shades[0].Name = "Newer"
-		case "cluster":
-			another.Clusters[0].Name = "Newer"
-		case "scene":
-			another.Scenes[0].Name = "Newer"
-		case "rule":
-			another.Rules[0].Name = "Newer"
+		mark := func(high appliance.ID) {
+			if _, err := conf.Exec("UPDATE mark SET high = ? WHERE family = ?", high, family); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if _, err := s.Import(t.Context(), another, ImportOptions{}); !errors.Is(err, errIDsExhausted) {
+		mark(appliance.MaxID)
+		before := load(t, s)
+		in.Name = "Other"
+		if _, err := s.Import(t.Context(), in, ImportOptions{}); !errors.Is(err, errIDsExhausted) {
 			t.Errorf("%s: one more: %v", family, err)
 		}
 		if after := load(t, s); !reflect.DeepEqual(after, before) {
 			t.Errorf("%s: the site is now %+v", family, after)
+		}
+		if mark(was); family == "rule" || family == "scene" {
+			continue
+		}
+		if _, err := s.Import(t.Context(), in, ImportOptions{Preview: true}); err != nil {
+			t.Errorf("%s: one more where there are IDs: %v", family, err)
 		}
 	}
 }
