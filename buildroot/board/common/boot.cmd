@@ -47,8 +47,9 @@ ${devtype} write ${state_addr} ${state_start} 0x420
 env export -c -s 0x4000 ${state_addr} BOOT_ORDER BOOT_A_LEFT BOOT_B_LEFT
 ${devtype} write ${state_addr} ${state_start} 0x20
 
+# A kernel that has hurt itself starts anew, and is counted down: one that goes on may wait for its card for ever.
 part number ${devtype} ${devnum} root${slot} slot_number
-setenv bootargs "${bootargs_board} root=PARTLABEL=root${slot} rauc.slot=${slot} ro rootwait init=/sbin/init panic=5 systemd.getty_auto=no quiet fsck.repair=yes ${reset_args}"
+setenv bootargs "${bootargs_board} root=PARTLABEL=root${slot} rauc.slot=${slot} ro rootwait init=/sbin/init panic=5 oops=panic systemd.getty_auto=no quiet fsck.repair=yes ${reset_args}"
 echo Starting slot ${slot}
 load ${devtype} ${devnum}:${slot_number} ${kernel_addr_r} boot/${kernel} && run boot_kernel
 # This slot has no kernel that loads: the next start counts it down.
