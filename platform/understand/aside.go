@@ -3,20 +3,33 @@ package understand
 import "slices"
 
 // Words that add nothing to a question are of closed classes, told apart by where they may stand: adverbs of stance and courtesies
-// anywhere, interjections and words that take something back at its beginning, tags such as "or not" at its end. A word that may mean
-// something else at another place is not one of them there.
+// anywhere ("aside"), what introduces a question and interjections at its beginning ("lead", "opening"), tags such as "or not" at its end
+// ("closing"). A word that may mean something else at another place is not one of them there.
+
+// longestEnd is how many words at the end of a question may add nothing.
+const longestEnd = 16
 
 // asideless takes such words out of a question. What the building's names are made of stays.
 func (s *sentence) asideless(names Names) {
 	var out []token
 	apart := false
+	s.closes = make([]bool, len(s.t)+1)
+	s.closes[len(s.t)] = true
+	for i := len(s.t) - 1; i > max(0, len(s.t)-longestEnd); i-- {
+		n, _ := s.asideAt(i, false, names)
+		s.closes[i] = n > 0 && s.closes[i+n]
+	}
 	for i := 0; i < len(s.t); {
-		if n := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) {
+		if n, lead := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) && !(len(out) == 1 && s.closes[i]) { // "what can I ask"
 			apart = apart || s.t[i].apart
-			if len(out) == 0 && n > 1 && slices.Contains([]string{"is", "would", "can", "could", "stimmt", "trifft", "ist"}, s.t[i].stem) { // "is it true that"
+			if len(out) == 0 && n > 1 && doubting[s.t[i].stem] && affirming[s.t[i+n-1].stem] { // "is it true that"
 				s.f.Form = Check
 			}
+			s.led = s.led || lead
 			i += n
+			if lead && i < len(s.t) && s.t[i].stem == "if" {
+				s.t[i].stem = "whether"
+			}
 			continue
 		}
 		t := s.t[i]
@@ -30,26 +43,46 @@ func (s *sentence) asideless(names Names) {
 	}
 }
 
-// asideAt is the number of words from i on that add nothing; first: nothing but such words stands before.
-func (s *sentence) asideAt(i int, first bool, names Names) int {
+// asideAt is the number of words from i on that add nothing, and whether they introduce a question; first: nothing but such words
+// stands before.
+func (s *sentence) asideAt(i int, first bool, names Names) (n int, lead bool) {
+	n, meant := 0, 0
 	for _, e := range s.lex.byFirst[s.t[i].stem] {
-		n := phraseAt(s.t, i, e.words)
-		if n == 0 {
+		k := phraseAt(s.t, i, e.words)
+		if k == 0 {
 			continue
 		}
-		fits := slices.Contains(e.tags, "aside") || first && slices.Contains(e.tags, "opening") || i+n == len(s.t) && slices.Contains(e.tags, "closing")
-		if !fits {
-			if n > 1 { // a longer phrase that means something
-				return 0
-			}
-			continue
+		fits := slices.Contains(e.tags, "aside") || first && slices.Contains(e.tags, "opening") || slices.Contains(e.tags, "closing") && s.closes[i+k]
+		if fits && !s.nameAmong(i, k, names) {
+			n = max(n, k)
+		} else if k > 1 && !slices.Contains(e.tags, "talk") && !slices.Contains(e.tags, "fill") {
+			meant = max(meant, k) // a phrase that means something
 		}
-		if slices.ContainsFunc(s.t[i:i+n], func(t token) bool {
-			return t.used || names.known[t.stem] && t.stem != "and" && t.stem != "und" && !isDigits(t.stem) && !leading[t.stem]
-		}) {
-			continue
-		}
-		return n
 	}
-	return 0
+	for _, p := range s.lex.patterns[s.t[i].stem] {
+		if p.tag != "aside" && p.tag != "closing" && !first || p.tag[0] == '~' {
+			continue
+		}
+		k := at(s.t, i, p.slots) - i
+		if k > n && (p.tag != "closing" || s.closes[i+k]) && !s.nameAmong(i, k, names) {
+			n, lead = k, p.tag == "lead"
+		}
+	}
+	if meant > n {
+		return 0, false
+	}
+	return n, lead
+}
+
+// doubting words begin, and affirming ones end, what asks whether something is so.
+var (
+	doubting  = wordSet("is was would can could am do does may might stimmt trifft ist kann habe gehe gehen sehe verstehe")
+	affirming = wordSet("that dass say confirm true correct right case stimmt es wahr richtig recht zu")
+)
+
+// nameAmong reports whether a name of the building is among n words, so that they may be said of it.
+func (s *sentence) nameAmong(i, n int, names Names) bool {
+	return slices.ContainsFunc(s.t[i:i+n], func(t token) bool {
+		return t.used || names.known[t.stem] && t.stem != "and" && t.stem != "und" && !isDigits(t.stem) && !leading[t.stem]
+	})
 }

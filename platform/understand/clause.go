@@ -119,16 +119,16 @@ func (c *clauses) lastly(end int) bool { return end > 0 && (end == len(c.t) || c
 var telling = wordSet("know ask asks asked asking wonder wondering check see tell wissen fragt fragen gefragt schauen sehen prüfen sagen")
 
 // embedding are words that such a question begins with.
-var embedding = wordSet("how what which who whether if where when why wie was welche welcher welches wer ob wo wann warum wieviel")
+var embedding = wordSet("how what which who whether if where when why wie was welche welcher welches wer ob wo wann warum wieviel wieso weshalb weswegen woran wodurch womit wozu woher welchem welchen wem wen wessen whom whose")
 
 // phrase is the length of the longest phrase with a tag at k, 0 without one.
 func (c *clauses) phrase(t []token, k int, tag string) int {
 	for _, e := range c.lex.byFirst[t[k].stem] {
 		if n := phraseAt(t, k, e.words); n > 0 && slices.Contains(e.tags, tag) {
-			return n
+			return max(n, c.lex.patternAt(t, k, tag))
 		}
 	}
-	return 0
+	return c.lex.patternAt(t, k, tag)
 }
 
 // occasion is behind "for the audience", "für den Bericht" where that begins at k: up to three words to one for an occasion, somebody who

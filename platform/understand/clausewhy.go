@@ -25,12 +25,14 @@ func (c *clauses) reason(text string, ahead bool) clause {
 	}
 	s.chunks = s.tag(meaning)
 	began, verb, occasion, over := 0, false, false, false
+	leads, told := c.phrase(s.t, 0, "~because"), c.phrase(s.t, 0, "~told") > 0
+	one.set(mine, told)                             // "a tenant complains that …"
 	seeingNothing := s.has0("see", "sehe", "sehen") // in the dark
-	one.set(timed, slices.Contains([]string{"before", "during", "beim", "vor"}, s.t[0].stem))
+	one.set(timed, slices.Contains([]string{"before", "during", "while", "whilst", "beim", "vor", "bevor", "ehe"}, s.t[0].stem))
 	for i, t := range s.t {
 		w := t.stem
 		switch {
-		case beyondWhy[w] && !(t.text == "nichts" && seeingNothing) && !(w == "not" && slices.Contains([]string{"can", "could"}, s.wordAt(i-1)) && (len(places) == 0 || seeing[s.wordAt(i+1)])):
+		case beyondWhy[w] && i >= leads && !(w == "meine" && s.wordAt(i-1) != "ich") && !(t.text == "nichts" && seeingNothing) && !(w == "not" && slices.Contains([]string{"can", "could"}, s.wordAt(i-1)) && (len(places) == 0 || seeing[s.wordAt(i+1)])):
 			return one
 		case t.apart && i > began:
 			began = i
@@ -47,14 +49,14 @@ func (c *clauses) reason(text string, ahead bool) clause {
 		one.set(thing, one.is&thing > 0 || slices.ContainsFunc(s.tagsAt(i), func(tag string) bool { return absentKind(tag) != "" }) || !t.used && !role && determining[s.wordAt(i-1)] && len(s.tagsAt(i)) == 0 && c.phrase(s.t, i, "~occasion") == 0)
 	}
 	if slices.ContainsFunc(s.chunks, func(k chunk) bool {
-		return k.is("nothing") && !seeingNothing || k.is("no", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only", "complaint") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
+		return k.is("nothing") && !seeingNothing || k.is("complaint") && leads == 0 && !told || k.is("no", "neither", "without", "except", "than", "compare", "difference", "each", "average", "share", "sum", "most", "least", "else", "only") && !slices.Contains([]string{"just", "merely", "simply"}, s.t[k.at].stem)
 	}) {
 		return one
 	}
-	one.set(timed, one.is&timed > 0 || len(whens(s.t, c.now)) > 0)
+	one.set(timed, one.is&timed > 0 || slices.ContainsFunc(whens(s.t, c.now), func(p part) bool { return !p.span.Now }))
 	one.set(asIs, !over)
-	because := c.phrase(s.t, 0, "~because") > 0
-	if because && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.is("switch") || stateOf(k) == On || stateOf(k) == Off }) {
+	because := leads > 0
+	if because && causing[s.t[0].stem] && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.is("switch") || stateOf(k) == On || stateOf(k) == Off }) {
 		return one // "is it off because somebody switched it off" asks for the cause
 	}
 	if because && s.wordAt(1) == "of" && !occasion && one.is&mine == 0 {
@@ -64,7 +66,8 @@ func (c *clauses) reason(text string, ahead bool) clause {
 	case ahead:
 		one.set(says, one.is&mine > 0 && len(s.t) > 2 || because || occasion || s.onlyTalk())
 	default:
-		one.set(says, (one.is&mine > 0 && verb || because || occasion || s.onlyTalk()) && !slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.n > 1 && stateOf(k) != "" })) // "that I should switch off"
+		does := (leads == 0 || relating[s.t[0].stem]) && slices.ContainsFunc(s.chunks, func(k chunk) bool { return k.n > 1 && stateOf(k) != "" }) // "that I should switch off"
+		one.set(says, (one.is&mine > 0 && verb || because || occasion || s.onlyTalk()) && !does)
 	}
 	return one
 }
@@ -83,6 +86,8 @@ var (
 	seeing        = wordSet("see find read work tell reach hear believe remember")
 	opensQuestion = wordSet("what which who whose how why where is are was were do does did has can could will would should may any anything everything something tell show list check give please " +
 		"welche welcher welches wie wo wer was warum wieso wann ist sind war hat gibt brennt laeuft zeig zeige sag sage bitte")
+	causing     = wordSet("because cause cos coz cuz since as weil da denn")
+	relating    = wordSet("that which die den das der was welche welchen welches welcher")
 	speakers    = wordSet("i we my our me us mine ours ich wir mir mich uns mein meine meinem meinen meiner unser unsere unserem unseren unserer")
 	verbs3      = wordSet("is are was were has have had do did does will would can could should must may might am need want bin ist sind war hat haben hatte will wollen muss muessen soll sollen sollte kann koennen werde werden wird kommt kommen geht gehen moechte moechten beginnt faengt")
 	done        = wordSet("did done was were had been finished got went saw habe hatte war waren wurde wurden gewesen fertig")

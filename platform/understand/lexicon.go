@@ -12,6 +12,12 @@ var english string
 //go:embed de.txt
 var german string
 
+//go:embed talk_en.txt
+var talkEnglish string
+
+//go:embed talk_de.txt
+var talkGerman string
+
 // entry is one phrase with all its tags.
 type entry struct {
 	words []string
@@ -25,15 +31,17 @@ type lexicon struct {
 	single  map[string]bool    // phrases of one word
 	asking  map[string]bool    // those of them that a question is made of
 	times   map[string]string  // words of times, in those that the reader of times knows
+	// patterns are what is said around a question, by the words that each may begin with.
+	patterns map[string][]*pattern
 }
 
-var lexicons = map[Lang]*lexicon{English: readLexicon(english + absentIn(English)), German: readLexicon(german + absentIn(German))}
+var lexicons = map[Lang]*lexicon{English: readLexicon(english+absentIn(English), talkEnglish), German: readLexicon(german+absentIn(German), talkGerman)}
 
 // kindTags are the nouns for kinds of things.
 var kindTags = []string{"light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller"}
 
-func readLexicon(text string) *lexicon {
-	l := &lexicon{map[string][]entry{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}}
+func readLexicon(text, talk string) *lexicon {
+	l := &lexicon{map[string][]entry{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string][]*pattern{}}
 	tags := map[string][]string{}
 	var phrases [][]string
 	for line := range strings.Lines(text) {
@@ -64,7 +72,11 @@ func readLexicon(text string) *lexicon {
 				}
 				key := strings.Join(words, " ")
 				if slices.Contains(kindTags, tag) {
-					for _, w := range words {
+					said := words
+					if slices.Contains([]string{"light", "shade", "zone"}, tag) {
+						said = words[len(words)-1:] // "wall light" is a kind, and a wall is somewhere
+					}
+					for _, w := range said {
 						l.asking[w] = true
 					}
 				}
@@ -90,6 +102,7 @@ func readLexicon(text string) *lexicon {
 			}
 		}
 	}
+	l.readPatterns(talk)
 	return l
 }
 

@@ -2,6 +2,7 @@ package understand
 
 import (
 	"slices"
+	"strings"
 )
 
 // sense drops meanings that the words beside exclude: "on" of "on Monday" is no state.
@@ -73,6 +74,9 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	if dark := s.wordAt(i+1) == "dark"; n == 2 && dark && (tag == "off" || tag == "offline") { // rooms go dark, and devices too
 		return (tag == "offline") == (s.hasWord("device") || s.hasWord("controller") || s.hasWord("bus") || s.hasWord("meter"))
 	}
+	if tag == "why" && s.wordAt(i+n-1) == "up" && strings.HasSuffix(s.wordAt(i+n), "ing") { // "what did we end up using"
+		return false
+	}
 	if n != 1 {
 		return true
 	}
@@ -90,6 +94,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return !slices.Contains([]string{"welchem", "welcher", "welchen", "dem", "der", "einem", "einer"}, next.stem) && !s.has0("sieht", "schaut", "sehen") && !(s.has0("vom", "von") && s.hasWord("switch") && i > 0 && s.t[i-1].name && !last)
 	case w == "los": // "was war los", and "was ist mit der Lampe los"
 		return (tag == "fault") == s.has0("mit")
+	case tag == "usual" && oddly[w]: // of a figure, or of anything; of a lamp it is only said
+		return s.hasWord("energy") || s.hasWord("power") || s.hasWord("use") || s.hasWord("cost") || s.hasWord("any")
 	case w == "gone" && tag == "offline" && s.hasWord("light") && !s.hasWord("device") && (last || next.apart): // of a lamp it is broken
 		return false
 	case w == "gone" && tag == "fault":
@@ -172,6 +178,9 @@ func (s *sentence) meant(tag string, i, n int) bool {
 	}
 	return true
 }
+
+// oddly are words of opinion where no figure is spoken of.
+var oddly = wordSet("strange weird odd peculiar seltsam komisch merkwürdig sonderbar eigenartig")
 
 // stateOn tells "on" as a state from "on" as a preposition.
 func (s *sentence) stateOn(i int, next token) bool {

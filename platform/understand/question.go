@@ -260,7 +260,7 @@ func (s *sentence) account() {
 			timely = timely || timeWords[s.t[c.at].stem]
 		}
 	}
-	if f.Topic == Automation && (s.asks || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
+	if f.Topic == Automation && (s.asks || s.led || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
 		return // nothing is known of any of them, whatever else is said
 	}
 	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory, Controllers, Saving}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {
@@ -329,7 +329,7 @@ func (s *sentence) hypothetical() []string {
 			i == 1 && s.wordAt(0) == "how" && place && slices.Contains([]string{"old", "wide", "high", "tall", "long", "deep"}, t.stem) && still,
 			i == 1 && s.wordAt(0) == "wie" && place && slices.Contains([]string{"alt", "breit", "hoch", "lang", "tief"}, t.stem) && still,
 			i == n-1 && (t.stem == "last" || t.stem == "mean") && asked && (s.has0("doe", "do")) && f.Op != Who,
-			f.Op == Since && slices.Contains([]string{"installed", "fitted", "installiert", "verbaut"}, t.text),
+			f.Op == Since && slices.Contains([]string{"installed", "fitted", "mounted", "deployed", "installiert", "verbaut", "eingebaut", "montiert"}, t.text),
 			f.Topic == Faults && t.stem == "alarm" && s.has0("set", "los"):
 			words = append(words, t.text)
 		}

@@ -17,8 +17,10 @@ type sentence struct {
 	t      []token
 	lex    *lexicon
 	now    time.Time
-	asks   bool // it ends with a question mark
-	named  bool // the building has names: nobody speaks from a room of it
+	asks   bool   // it ends with a question mark
+	closes []bool // by words: nothing follows from there on but what adds nothing
+	led    bool   // it is introduced as a question: "I would like to know …"
+	named  bool   // the building has names: nobody speaks from a room of it
 	when   []part
 	chunks []chunk
 	claims map[string]bool // tags that the frame makes use of

@@ -9,7 +9,7 @@ import (
 // dimmed" asks for the level, and who or when somebody dimmed it for a command.
 func (s *sentence) dimmed() {
 	at := slices.IndexFunc(s.t, func(t token) bool {
-		return t.text == "dimmed" || t.text == "gedimmt" || t.text == "gedimmte" || t.text == "gedimmten"
+		return t.text == "dimmed" || t.text == "gedimmt" || t.text == "gedimmte" || t.text == "gedimmten" || t.text == "heruntergedimmt" || t.text == "runtergedimmt" || t.text == "abgedimmt"
 	})
 	if lit := slices.IndexFunc(s.t, func(t token) bool { return t.text == "lit" || t.text == "beleuchtet" }); at < 0 && lit > 0 && slices.ContainsFunc(s.f.Conds, func(c Cond) bool { return c.Unit == Percent }) {
 		at = lit

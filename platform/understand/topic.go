@@ -101,7 +101,7 @@ func (s *sentence) topic() Topic {
 		return Energy // "forecast for next week"
 	case slices.Contains([]string{"is", "are", "ist", "sind"}, s.wordAt(0)) && len(s.f.Places) > 0 && s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !slices.ContainsFunc(s.chunks, func(c chunk) bool { return !c.is("fill", "talk", "there", "any") }): // "ist im Lakes jemand"
 		return Occupancy
-	case s.has("occupancy") && !s.has("light", "shade", "fault", "consumer", "offline") && !s.nameSays(Shade):
+	case s.has("occupancy") && !s.has("light", "shade", "fault", "consumer", "offline") && !(s.has("on", "off", "open", "closed") && s.has0("did")) && !s.nameSays(Shade):
 		return Occupancy
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
 		return Nothing
