@@ -20,7 +20,11 @@ func (s *sentence) asideless(names Names) {
 		s.closes[i] = n > 0 && s.closes[i+n]
 	}
 	for i := 0; i < len(s.t); {
-		if n, lead := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) && !(len(out) == 1 && s.closes[i]) { // "what can I ask"
+		if len(out) == 1 && s.closes[i] && i < len(s.t) { // "what can I ask"
+			out = append(out, s.t[i:]...)
+			break
+		}
+		if n, lead := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) {
 			apart = apart || s.t[i].apart
 			if len(out) == 0 && n > 1 && doubting[s.t[i].stem] && affirming[s.t[i+n-1].stem] { // "is it true that"
 				s.f.Form = Check

@@ -13,7 +13,7 @@ func BenchmarkTalk(b *testing.B) {
 
 func BenchmarkLexicons(b *testing.B) {
 	for b.Loop() {
-		readLexicon(english+absentIn(English), talkEnglish)
-		readLexicon(german+absentIn(German), talkGerman)
+		readLexicon(English, english+absentIn(English), talkEnglish)
+		readLexicon(German, german+absentIn(German), talkGerman)
 	}
 }

@@ -33,15 +33,16 @@ type lexicon struct {
 	times   map[string]string  // words of times, in those that the reader of times knows
 	// patterns are what is said around a question, by the words that each may begin with.
 	patterns map[string][]*pattern
+	apart    map[string][]string // what may stand apart from a verb: "an" of "machte"
 }
 
-var lexicons = map[Lang]*lexicon{English: readLexicon(english+absentIn(English), talkEnglish), German: readLexicon(german+absentIn(German), talkGerman)}
+var lexicons = map[Lang]*lexicon{English: readLexicon(English, english+absentIn(English), talkEnglish), German: readLexicon(German, german+absentIn(German), talkGerman)}
 
 // kindTags are the nouns for kinds of things.
 var kindTags = []string{"light", "shade", "zone", "floor", "device", "meter", "peripheral", "bus", "controller"}
 
-func readLexicon(text, talk string) *lexicon {
-	l := &lexicon{map[string][]entry{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string][]*pattern{}}
+func readLexicon(lang Lang, text, talk string) *lexicon {
+	l := &lexicon{map[string][]entry{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}, map[string][]*pattern{}, map[string][]string{}}
 	tags := map[string][]string{}
 	var phrases [][]string
 	for line := range strings.Lines(text) {
@@ -58,6 +59,9 @@ func readLexicon(text, talk string) *lexicon {
 		tag, list, ok := strings.Cut(strings.TrimSpace(line), ":")
 		if !ok || strings.HasPrefix(line, "#") || strings.HasPrefix(tag, "zeit ") {
 			continue
+		}
+		if strings.HasPrefix(tag, comesApart) {
+			tag, list, _ = strings.Cut(l.readApart(tag, list, lang), ": ")
 		}
 		for phrase := range strings.SplitSeq(list, ",") {
 			for _, form := range forms(strings.TrimSpace(phrase)) {

@@ -35,6 +35,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.someOf()
 	s.chunks = s.tag(meaning)
 	s.sense()
+	s.separated()
 	s.exclude()
 	s.having()
 	s.times()
