@@ -94,6 +94,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 		return !slices.Contains([]string{"welchem", "welcher", "welchen", "dem", "der", "einem", "einer"}, next.stem) && !s.has0("sieht", "schaut", "sehen") && !(s.has0("vom", "von") && s.hasWord("switch") && i > 0 && s.t[i-1].name && !last)
 	case w == "los": // "was war los", and "was ist mit der Lampe los"
 		return (tag == "fault") == s.has0("mit")
+	case tag == "daylight" && sunny[w]: // a question for shades may only mention it
+		return !s.hasWord("shade") && !s.hasWord("light")
 	case tag == "usual" && oddly[w]: // of a figure, or of anything; of a lamp it is only said
 		return s.hasWord("energy") || s.hasWord("power") || s.hasWord("use") || s.hasWord("cost") || s.hasWord("any")
 	case w == "gone" && tag == "offline" && s.hasWord("light") && !s.hasWord("device") && (last || next.apart): // of a lamp it is broken
@@ -181,6 +183,8 @@ func (s *sentence) meant(tag string, i, n int) bool {
 
 // oddly are words of opinion where no figure is spoken of.
 var oddly = wordSet("strange weird odd peculiar seltsam komisch merkwürdig sonderbar eigenartig")
+
+var sunny = wordSet("sun sunny sunshine sonne sonnig sonnenschein")
 
 // stateOn tells "on" as a state from "on" as a preposition.
 func (s *sentence) stateOn(i int, next token) bool {

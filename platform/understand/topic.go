@@ -20,6 +20,9 @@ func (s *sentence) topic() Topic {
 		s.f.Set(Follows|Others, true)
 		s.f.Form = List
 		return Nothing
+	case s.f.Actor != "" && s.has("level") && s.has0("how", "wie") && !s.has("who"): // a place of that name is not known
+		s.f.Unclear = &Unclear{Words, []string{s.f.Actor}}
+		return Lights
 	case s.f.Actor != "" && (!metered || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && !s.has("energy", "power")) && !s.has("fault", "offline", "cost"): // "what did the operator do"
 		s.f.Op = Who
 		if s.has0("last", "latest", "zuletzt", "letzte") && !s.timely("last") && !s.has("light", "shade") && state == "" {
@@ -103,10 +106,14 @@ func (s *sentence) topic() Topic {
 		return Occupancy
 	case s.has("occupancy") && !s.has("light", "shade", "fault", "consumer", "offline") && !(s.has("on", "off", "open", "closed") && s.has0("did")) && !s.nameSays(Shade):
 		return Occupancy
+	case s.has("nobody") && s.has("zone", "floor") && !metered && !thing && state == "" && !s.has("who", "switch", "command", "change"): // "in which rooms is nobody"
+		return Occupancy
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
 		return Nothing
 	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
 		return Comfort
+	case s.has("automation") && s.has0("changed", "edited", "modified", "geaendert", "veraendert", "angepasst") && s.has0("been", "was", "were", "wurde", "wurden", "worden") && !s.has("light", "shade", "on", "off", "open", "closed"): // of the schedule itself nothing is told
+		return Automation
 	case s.has("automation") && s.has("switch", "on", "off", "open", "closed") && s.has0("did", "has", "have", "hat", "haben", "wurde", "wurden") && !s.has("energy", "power", "level"): // "did the schedule switch anything"
 		s.f.Op, s.f.Aspect = Who, Through+"automation"
 		s.claim("automation", "switch", "on", "off", "open", "closed", "light", "shade")
