@@ -27,7 +27,7 @@ func (s *sentence) asideless(names Names) {
 		if n, lead := s.asideAt(i, len(out) == 0, names); n > 0 && n < len(s.t) {
 			apart = apart || s.t[i].apart
 			last := s.t[i+n-1].stem
-			if n > 1 && (len(out) == 0 && doubting[s.t[i].stem] && affirming[last] || lead && (last == "that" || last == "dass")) { // "is it true that"
+			if next := s.wordAt(i + n); n > 1 && (len(out) == 0 && doubting[s.t[i].stem] && affirming[last] || lead && (last == "that" || last == "dass" || next == "dass")) { // "is it true that"
 				s.f.Form = Check
 			}
 			s.led = s.led || lead

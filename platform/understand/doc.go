@@ -5,6 +5,9 @@
 //	token.go                 words, numbers, punctuation
 //	en.txt, de.txt           what words mean: a tag and its phrases; a word that is nowhere is not understood
 //	names.go                 the building's own names, also inexact ones
+//	talk_en.txt, talk_de.txt what is said around a question: classes of words, and patterns over them
+//	pattern.go, aside.go
+//	apart.go                 verbs that come apart: "machte … aus"
 //	rooms.txt, rooms.go      what places are commonly called, in both languages
 //	absent.txt, absent.go    what buildings have and nobody here tells of
 //	when.go, whenday.go,     times: "since Monday", "between 8 and 12", "the first week of November"
