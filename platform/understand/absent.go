@@ -71,7 +71,7 @@ func (s *sentence) unmeasured(words, strange []string) bool {
 	}
 	kind := ""
 	switch {
-	case len(words)+len(strange) == 0, !s.asks && !s.led && !s.put():
+	case len(words)+len(strange) == 0, !s.asks && !s.f.Is(Asked) && !s.put():
 	case f.Topic == Comfort && f.Aspect != "":
 		kind = f.Aspect
 	case f.Topic == Occupancy:

@@ -48,7 +48,7 @@ var advised = wordSet("should shall must can could soll sollen sollte sollten mu
 
 // separated takes the verbs that mean nothing alone and whose other part stands behind what they are said of: that part says the state.
 func (s *sentence) separated() {
-	if !s.asks && !s.led && !s.put() || advised[s.wordAt(0)] {
+	if !s.asks && !s.f.Is(Asked) && !s.put() || advised[s.wordAt(0)] {
 		return
 	}
 	for i := range s.chunks {

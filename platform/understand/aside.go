@@ -30,7 +30,7 @@ func (s *sentence) asideless(names Names) {
 			if next := s.wordAt(i + n); n > 1 && (len(out) == 0 && doubting[s.t[i].stem] && affirming[last] || lead && (last == "that" || last == "dass" || next == "dass")) { // "is it true that"
 				s.f.Form = Check
 			}
-			s.led = s.led || lead
+			s.f.Set(Asked, s.f.Is(Asked) || lead)
 			i += n
 			if lead && i < len(s.t) && s.t[i].stem == "if" {
 				s.t[i].stem = "whether"

@@ -12,7 +12,7 @@ func (s *sentence) manner() {
 	f.Set(Estimate, f.Is(Estimate) || s.has("estimate"))
 	f.Set(Follows, f.Is(Follows) || s.follows())
 	f.Set(Both, s.both())
-	f.Set(Asked, s.asks || s.led || s.put())
+	f.Set(Asked, s.asks || s.f.Is(Asked) || s.put())
 	f.Set(Either, f.Is(Either) || s.either())
 	f.Set(Past, s.f.Lang == English && (s.has0("was", "were", "been") || s.has0("did") && s.f.When != nil) || s.has0("war", "waren", "wurde", "wurden", "gewesen", "gebrannt", "brannte", "brannten", "leuchtete"))
 	f.Set(Still, f.Op == Who && f.State != "" && s.has0("left", "leave", "leaving", "forget", "forgot", "forgotten", "lassen", "gelassen", "laesst", "vergessen", "angelassen", "offengelassen"))

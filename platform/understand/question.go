@@ -261,7 +261,7 @@ func (s *sentence) account() {
 			timely = timely || timeWords[s.t[c.at].stem]
 		}
 	}
-	if f.Topic == Automation && (s.asks || s.led || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
+	if f.Topic == Automation && (s.asks || s.f.Is(Asked) || s.put()) && !s.has("switch", "on", "off", "open", "closed", "who", "energy", "power", "level", "command") {
 		return // nothing is known of any of them, whatever else is said
 	}
 	if i := s.first("who"); i >= 0 && slices.Contains([]Topic{Lights, Shades, Colour, Energy, Power, Inventory, Controllers, Saving}, f.Topic) && slices.Contains([]Op{Tell, Since, Average, Share, Trend, PerUnit, Usual}, f.Op) && f.Form != Check {

@@ -19,7 +19,6 @@ type sentence struct {
 	now    time.Time
 	asks   bool   // it ends with a question mark
 	closes []bool // by words: nothing follows from there on but what adds nothing
-	led    bool   // it is introduced as a question: "I would like to know …"
 	named  bool   // the building has names: nobody speaks from a room of it
 	when   []part
 	chunks []chunk
