@@ -53,7 +53,8 @@ func TestAReasonIsSpokenShortly(t *testing.T) {
 		"play some music":               refusals[understand.Missing],
 		"Spiel bitte Musik":             german[refusals[understand.Missing]],
 		"lorem ipsum dolor":             unheard,
-		"Hol mir bitte ein Bier":        german[unheard],
+		"Hol mir bitte ein Bier":        german[refusals[understand.Missing]],
+		"Hol mir bitte einen Zwirbel":   german[unheard],
 		// Expected refusals have their reason in German, too.
 		"unmute the microphone":           refusals[understand.Missing],
 		"Mikrofon einschalten":            german[refusals[understand.Missing]],
@@ -69,7 +70,7 @@ func TestAReasonIsSpokenShortly(t *testing.T) {
 		"Licht an und wieder aus":         german[refusals[understand.Contrary]],
 		"leave the blinds where they are": refusals[understand.Negated],
 		"put it at thirty percent":        whichOf,
-		"the phone over there is broken":  "I only know how the lights and shades are.",
+		"the phone over there is broken":  refusals[understand.Missing],
 		"Das Mikrofon geht nicht":         german[refusals[understand.Missing]],
 	} {
 		b := &building{lights: []platform.Device{light(50)}, ack: wire.Ack{Status: wire.Applied}}
