@@ -70,8 +70,8 @@ func TestAnotherMasterIsTold(t *testing.T) {
 	if d.Troubles()[""] != "" {
 		t.Error("it is told for ever")
 	}
-	if d.gossip.shared(1, true, time.Now()); d.gossip.voided != 1 {
-		t.Errorf("%d exchanges, one of them lately", d.gossip.voided)
+	if d.gossip.shared(1, true, time.Now()); d.gossip.exchanges() != 1 {
+		t.Errorf("%d exchanges, one of them lately", d.gossip.exchanges())
 	}
 }
 
@@ -86,6 +86,8 @@ func TestATwinIsNoOtherMaster(t *testing.T) {
 		"one unit of two":                {[]int{2, 2, 2}, false, false},
 		"a whole question was heard":     {[]int{2, 2, 2}, true, true},
 		"first one unit, then the other": {[]int{2, 2, 1}, false, true},
+		"an end reaches into the next":   {[]int{2, 2, 1, 2}, false, false},
+		"now the one, now the other":     {[]int{1, 2, 1, 2, 2}, false, true},
 	} {
 		d := &Driver{codec: newCodec(true, false), order: []*unit{{key: "1"}, {key: "2"}}}
 		for _, n := range c.units {

@@ -17,13 +17,13 @@ var _ appliance.Troubled = (*Driver)(nil)
 func (d *Driver) Troubles() map[string]string {
 	now := time.Now()
 	list := d.gossip.told(d, now)
-	if g := &d.gossip; g.voided > chance && now.Sub(g.heard) <= forgiven {
-		if g.of != 0 && len(d.order) > 1 {
-			if key := unitKey(g.of); !strings.HasPrefix(list[key], errTwins.Error()) {
-				list[key] = fmt.Sprintf("somebody talks into its answers, %d times lately; or another device has its address: give one of them another", g.voided)
+	if g := &d.gossip; g.exchanges() > chance && now.Sub(g.heard) <= forgiven {
+		if unit := g.blamed(); unit != 0 && len(d.order) > 1 {
+			if key := unitKey(unit); !strings.HasPrefix(list[key], errTwins.Error()) {
+				list[key] = fmt.Sprintf("somebody talks into its answers, %d times lately; or another device has its address: give one of them another", g.voided[unit])
 			}
 		} else {
-			list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.voided)
+			list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.exchanges())
 		}
 	}
 	for _, u := range d.order {
@@ -47,21 +47,39 @@ type gossip struct {
 	stray int // frames of the line that were no answers
 	seen  int // frames that were looked at, of all kinds
 
-	voided int       // exchanges in which somebody else was heard, lately
-	of     byte      // the unit of all of them, and no question was whole; 0: another master
-	heard  time.Time // the last
+	voided map[byte]int // exchanges with each unit in which somebody else was heard, lately
+	asks   bool         // one of them had a whole question
+	heard  time.Time    // the last
 }
 
-// shared notes that somebody else was heard in an exchange of ours with a unit, whether with a whole question or not. What
-// happens to one unit of several is a second device with its address: another master does not choose.
+// shared notes that somebody else was heard in an exchange of ours with a unit, whether with a whole question or not.
 func (g *gossip) shared(unit byte, asks bool, at time.Time) {
-	if at.Sub(g.heard) > forgiven {
-		g.voided, g.of = 0, unit
+	if g.voided == nil || at.Sub(g.heard) > forgiven {
+		g.voided, g.asks = make(map[byte]int), false
 	}
-	if asks || unit != g.of {
-		g.of = 0
+	g.voided[unit]++
+	g.asks, g.heard = g.asks || asks, at
+}
+
+// exchanges is how many exchanges somebody else was heard in.
+func (g *gossip) exchanges() int {
+	n := 0
+	for _, times := range g.voided {
+		n += times
 	}
-	g.voided, g.heard = g.voided+1, at
+	return n
+}
+
+// blamed is the unit whose address a second device has: what is heard is no question, and comes with that unit's answers
+// at least three times of four, the rest being ends that reach into the next exchange. 0: another master, which does not
+// choose.
+func (g *gossip) blamed() byte {
+	for unit, times := range g.voided {
+		if !g.asks && 4*times >= 3*g.exchanges() {
+			return unit
+		}
+	}
+	return 0
 }
 
 // forgiven is after how long of not talking unasked a unit is in order again.
