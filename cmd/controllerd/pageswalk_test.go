@@ -139,7 +139,15 @@ func TestWalkFromClaimToReport(t *testing.T) {
 	tab.Press("Measure the times")
 	tab.Wait(`document.querySelector("progress")`)
 	tab.Shot("calibrating-360-light-en", false)
-	tab.WaitText("Shall the new times replace the old ones?")
+	const measured, again = `document.body.innerText.includes("Shall the new times replace the old ones?")`, `document.body.innerText.includes("try again while its bus is quiet")`
+	for range 5 { // a busy machine reads too rarely, says so, and a person does as it says
+		if tab.Wait(measured + "||" + again); tab.Becomes(measured, time.Second) {
+			break
+		}
+		tab.Press("Measure the times")
+		tab.Wait(`document.querySelector("progress")`)
+	}
+	tab.Wait(measured)
 	inspect(t, tab, "calibrated-beside-360-light-en")
 	tab.Press("Take the new times")
 	tab.WaitText("Measured and saved")

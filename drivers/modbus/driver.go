@@ -116,7 +116,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		d.line.Echoes()
 	}
 	if listener.foreign.master(nil, frame) && err != nil {
-		d.gossip.shared(r.unit, listener.foreign.asks, time.Now())
+		d.gossip.voided.note(r.unit, listener.foreign.asks, time.Now())
 	}
 	if err != nil {
 		if u := d.units[r.unit]; u != nil && !r.writes() && !reply.Sent.IsZero() {

@@ -64,14 +64,14 @@ func TestAnotherMasterIsTold(t *testing.T) {
 		if told := d.Troubles()[""] != ""; told != (i > chance) {
 			t.Errorf("after %d exchanges it is told: %v", i, told)
 		}
-		d.gossip.shared(1, true, time.Now())
+		d.gossip.voided.note(1, true, time.Now())
 	}
-	d.gossip.heard = time.Now().Add(-2 * forgiven)
+	d.gossip.voided.last = time.Now().Add(-2 * forgiven)
 	if d.Troubles()[""] != "" {
 		t.Error("it is told for ever")
 	}
-	if d.gossip.shared(1, true, time.Now()); d.gossip.exchanges() != 1 {
-		t.Errorf("%d exchanges, one of them lately", d.gossip.exchanges())
+	if d.gossip.voided.note(1, true, time.Now()); d.gossip.voided.times() != 1 {
+		t.Errorf("%d exchanges, one of them lately", d.gossip.voided.times())
 	}
 }
 
@@ -91,7 +91,7 @@ func TestATwinIsNoOtherMaster(t *testing.T) {
 	} {
 		d := &Driver{codec: newCodec(true, false), order: []*unit{{key: "1"}, {key: "2"}}}
 		for _, n := range c.units {
-			d.gossip.shared(byte(n), c.asks, time.Now())
+			d.gossip.voided.note(byte(n), c.asks, time.Now())
 		}
 		if got := d.Troubles(); (got[""] != "") != c.bus || strings.Contains(got["2"], "another device has its address") == c.bus {
 			t.Errorf("%s: %q", name, got)

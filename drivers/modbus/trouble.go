@@ -17,13 +17,13 @@ var _ appliance.Troubled = (*Driver)(nil)
 func (d *Driver) Troubles() map[string]string {
 	now := time.Now()
 	list := d.gossip.told(d, now)
-	if g := &d.gossip; g.exchanges() > chance && now.Sub(g.heard) <= forgiven {
-		if unit := g.blamed(); unit != 0 && len(d.order) > 1 {
+	if v := &d.gossip.voided; v.times() > chance && now.Sub(v.last) <= forgiven {
+		if unit := v.blamed(); unit != 0 && len(d.order) > 1 {
 			if key := unitKey(unit); !strings.HasPrefix(list[key], errTwins.Error()) {
-				list[key] = fmt.Sprintf("somebody talks into its answers, %d times lately; or another device has its address: give one of them another", g.voided[unit])
+				list[key] = fmt.Sprintf("somebody talks into its answers, %d times lately; or another device has its address: give one of them another", v.units[unit])
 			}
 		} else {
-			list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", g.exchanges())
+			list[""] = fmt.Sprintf("another master is on the line: heard in %d of our exchanges lately, which were asked again; take it off", v.times())
 		}
 	}
 	for _, u := range d.order {
@@ -47,24 +47,29 @@ type gossip struct {
 	stray int // frames of the line that were no answers
 	seen  int // frames that were looked at, of all kinds
 
-	voided map[byte]int // exchanges with each unit in which somebody else was heard, lately
-	asks   bool         // one of them had a whole question
-	heard  time.Time    // the last
+	voided voided
 }
 
-// shared notes that somebody else was heard in an exchange of ours with a unit, whether with a whole question or not.
-func (g *gossip) shared(unit byte, asks bool, at time.Time) {
-	if g.voided == nil || at.Sub(g.heard) > forgiven {
-		g.voided, g.asks = make(map[byte]int), false
+// voided exchanges of ours: somebody else was heard in them, lately.
+type voided struct {
+	units map[byte]int // how many of each unit
+	asks  bool         // a whole question was heard in one
+	last  time.Time
+}
+
+// note one of a unit.
+func (v *voided) note(unit byte, asks bool, at time.Time) {
+	if v.units == nil || at.Sub(v.last) > forgiven {
+		*v = voided{units: make(map[byte]int)}
 	}
-	g.voided[unit]++
-	g.asks, g.heard = g.asks || asks, at
+	v.units[unit]++
+	v.asks, v.last = v.asks || asks, at
 }
 
-// exchanges is how many exchanges somebody else was heard in.
-func (g *gossip) exchanges() int {
+// times is how many there were.
+func (v *voided) times() int {
 	n := 0
-	for _, times := range g.voided {
+	for _, times := range v.units {
 		n += times
 	}
 	return n
@@ -73,9 +78,9 @@ func (g *gossip) exchanges() int {
 // blamed is the unit whose address a second device has: what is heard is no question, and comes with that unit's answers
 // at least three times of four, the rest being ends that reach into the next exchange. 0: another master, which does not
 // choose.
-func (g *gossip) blamed() byte {
-	for unit, times := range g.voided {
-		if !g.asks && 4*times >= 3*g.exchanges() {
+func (v *voided) blamed() byte {
+	for unit, times := range v.units {
+		if !v.asks && 4*times >= 3*v.times() {
 			return unit
 		}
 	}
