@@ -102,7 +102,6 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	least := q.Timeout
 	server := d.codec.tcp || d.line.Airtime(1) == 0 // somebody is in between who takes what it is sent
 	if server && t.echoed == nil {                  // a scan has its own patience
-		q.Guard = max(q.Guard, d.peer.drain(time.Now()))
 		q.Patience = func() time.Duration {
 			d.peer.late(d.line, least)
 			return d.peer.timeout(least, time.Now())
@@ -144,7 +143,7 @@ func (d *Driver) waited(frame []byte, reply line.Reply, err error, timeout time.
 	what := binary.BigEndian.Uint16(frame)
 	d.peer.sent(what, reply.Sent)
 	d.peer.late(d.line, timeout)
-	if d.peer.silent = errors.Is(err, appliance.ErrSilent); err == nil {
+	if err == nil {
 		d.peer.answered(what, reply.Done, timeout, false)
 	}
 }

@@ -33,9 +33,6 @@ type patience struct {
 	// unnumbered: what came much later than a question is no answer to it, but to another master's, or nobody's.
 	unnumbered bool
 
-	// silent: the last question was not answered in time. It and others may wait in a serial server still.
-	silent bool
-
 	stray int       // what came late so far, see [line.Line.Stray]
 	upTo  time.Time // when the last of it that was looked at came
 }
@@ -85,16 +82,6 @@ func (p *patience) timeout(least time.Duration, now time.Time) time.Duration {
 		return least
 	}
 	return max(least, p.takes)
-}
-
-// drain is for how long nothing may come before a slow serial server is asked again that may have older questions left: it
-// answers one after the other, and what it answers would be taken for the answer to a newer one that says the same. 0: no
-// need to.
-func (p *patience) drain(now time.Time) time.Duration {
-	if !p.silent || !p.unnumbered || now.Sub(p.slow) > patienceFor {
-		return 0
-	}
-	return p.takes
 }
 
 // late looks at the answers that came when their time was over.

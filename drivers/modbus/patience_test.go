@@ -1,7 +1,6 @@
 package modbus
 
 import (
-	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -129,43 +128,6 @@ func TestASlowSerialServerIsWaitedFor(t *testing.T) {
 		}
 		if failed > 2 || late.Load() > 1 {
 			t.Errorf("%d of 40 commands failed, and %d writes came when theirs were over", failed, late.Load())
-		}
-	})
-}
-
-// A serial server becomes slow and piles up questions that are the same, each of whose answers would do for the next. Once it is
-// known to be slow it is left alone until nothing comes any more: what is asked then is answered next.
-func TestASlowSerialServerIsDrained(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		end := socketWire(t, "rtu+tcp")
-		b := newBank()
-		for unit := range byte(2) {
-			for c := range uint16(8) {
-				b.set(5+unit, point{coils, c}, 0)
-			}
-		}
-		cfg := busOf(end, map[string]string{"responseTimeout": "200ms"})
-		cfg.Nodes = []appliance.Node{node(1, "5", "waveshare-relay-8ch"), node(2, "6", "waveshare-relay-8ch")}
-		d, _ := open(t, cfg)
-		served := 0
-		end.play(t, false, func(q []byte) []piece {
-			served++
-			return []piece{{after: 1200 * time.Millisecond, bytes: rtuFrame(q[0], b.answer(q[0], q[1:len(q)-2]))}}
-		})
-		asked := 0
-		ask := func(poll int) error {
-			_, err := do(t, d.Polls()[poll].Exchange)
-			if !errors.Is(err, appliance.ErrExpired) { // it was not sent
-				asked++
-			}
-			return err
-		}
-		for i := range 12 { // its time is learnt from those of the other unit
-			_ = ask(min(i%4, 1))
-		}
-		if err := ask(0); err != nil || served != asked {
-			t.Errorf("it is %d questions behind: %v", asked-served, err)
 		}
 	})
 }
