@@ -90,15 +90,15 @@ func TestLightsObeyOnADiskThatTakesNothing(t *testing.T) {
 			if err := disk.free(dir); err != nil {
 				t.Fatal(err)
 			}
-			h.await(60*time.Second, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
+			h.await(3*time.Minute, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
 			if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user); status != http.StatusCreated {
 				t.Errorf("a change afterwards: %d %s", status, body)
 			}
-			h.await(60*time.Second, "the ledger of meanwhile to be written", func() bool {
+			h.await(3*time.Minute, "the ledger of meanwhile to be written", func() bool {
 				entries, err := h.daemon.db.Entries(t.Context(), 10, "")
 				return err == nil && len(entries) > 0
 			})
-			h.await(60*time.Second, "the command line to be answered", func() bool {
+			h.await(3*time.Minute, "the command line to be answered", func() bool {
 				c, err := net.Dial("unix", filepath.Join(data, console.SocketName))
 				if err == nil {
 					c.Close()
@@ -128,7 +128,7 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 	// The journal has room that it gives back when it begins anew: full may be taken back once or twice.
 	full := func() {
 		t.Helper()
-		h.await(60*time.Second, "the disk to be found full", func() bool {
+		h.await(3*time.Minute, "the disk to be found full", func() bool {
 			if h.daemon.db.Kept() != nil {
 				return true
 			}
@@ -140,7 +140,7 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 	for range 3 {
 		full()
 		for _, token := range []string{before, h.enter("admin")} {
-			h.await(60*time.Second, "/api/v1/site to tell of it", func() bool {
+			h.await(3*time.Minute, "/api/v1/site to tell of it", func() bool {
 				full()
 				return strings.Contains(h.siteFaults(token), "nothing is kept")
 			})
@@ -153,7 +153,7 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 		return `{"username":"` + name + `","password":"` + housePassword + `","role":"viewer"}`
 	}
 	tries := 0
-	h.await(60*time.Second, "a change to be refused", func() bool {
+	h.await(3*time.Minute, "a change to be refused", func() bool {
 		full()
 		tries++
 		status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", before, user("new"+strconv.Itoa(tries)))
@@ -168,11 +168,11 @@ func TestPeopleLogInWhenTheDiskHasFilled(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 		t.Fatal(err)
 	}
-	h.await(60*time.Second, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
+	h.await(3*time.Minute, "the disk to be used again", func() bool { return h.daemon.db.Kept() == nil && h.siteFaults(h.enter("admin")) == "" })
 	if status, body, _ := h.send(http.MethodPost, "/api/v1/auth/users", h.enter("admin"), user("new"+strconv.Itoa(tries))); status != http.StatusCreated {
 		t.Errorf("a change afterwards: %d %s", status, body)
 	}
-	h.await(60*time.Second, "the ledger of meanwhile to be written", func() bool {
+	h.await(3*time.Minute, "the ledger of meanwhile to be written", func() bool {
 		entries, err := h.daemon.db.Entries(t.Context(), 1, "")
 		return err == nil && len(entries) == 1 && entries[0].Command.Level == 70
 	})

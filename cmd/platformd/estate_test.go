@@ -30,7 +30,7 @@ import (
 )
 
 // patience is how long anything may take before a test gives up; nothing is measured with it.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // roomsSite has two rooms on a TCP bus, each with lights and a shade.
 const roomsSite = `

@@ -97,11 +97,11 @@ func (e *estate) follows(what string, want lobby, again func()) {
 			e.t.Logf("%s: the lights are at %d and %d, the shade %+v", what, e.level(1), e.level(2), e.shade(5001))
 		}
 	}()
-	next := time.Now().Add(patience / 6)
+	next := time.Now().Add(patience / 18)
 	eventually(e.t, what, func() bool {
 		if want.position > 0 && want.position < 100 && time.Now().After(next) && !e.shade(5001).Moving && !e.lobbyIs(want) {
 			again()
-			next = time.Now().Add(patience / 6)
+			next = time.Now().Add(patience / 18)
 		}
 		return e.lobbyIs(want)
 	})

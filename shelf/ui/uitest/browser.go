@@ -26,7 +26,7 @@ import (
 
 // Patience is how long anything may take before a test gives up. It is generous:
 // nothing is measured with it.
-const Patience = 60 * time.Second
+const Patience = 3 * time.Minute
 
 // Browser is the one headless Chromium of a package's tests. Each tab has cookies and storage of its own.
 type Browser struct {
