@@ -215,7 +215,7 @@ func TestQuestionsAreAnsweredInManyWordings(t *testing.T) {
 		{[]string{"how many DMX devices do we have?"}, SiteAsset, []string{"I do not know", "“DMX”"}, []string{"50"}},
 		{[]string{"Which room has the most lights?"}, SiteAsset, []string{"39 lights by zone: Open office north 8"}, nil},
 		{[]string{"What time zone is the site in?"}, SiteAsset, []string{"Europe/Berlin"}, nil},
-		{[]string{"Is a rule scheduled for tonight?", "What scenes are defined?"}, SiteAsset, []string{"do not report their scenes"}, []string{"nothing called"}},
+		{[]string{"Is a rule scheduled for tonight?", "What scenes are defined?"}, SiteAsset, []string{"of scenes, rules and schedules"}, []string{"nothing called"}},
 		{[]string{"How much CO2 did we emit yesterday?"}, EnergyAgent, []string{"Emissions are not measured"}, nil},
 		{[]string{"How long have you been measuring?"}, User, []string{"what its controller reported"}, nil},
 		{[]string{"Did the workshop use anything between 2 and 5 in the morning of the 17th?", "workshop energy on 17 November between 2 and 5 in the morning"}, EnergyAgent, []string{"I do not know", "02:00 to Tue 17 Nov 05:00"}, []string{"Wh"}},

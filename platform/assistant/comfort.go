@@ -56,5 +56,5 @@ func (a *asked) occupancy() (answer, error) {
 }
 
 func (a *asked) automation() (answer, error) {
-	return answer{text: a.f("I do not know: controllers do not report their scenes, rules and schedules to the platform. They are kept and shown on the controller itself.")}, nil
+	return answer{text: a.f("I do not know: of scenes, rules and schedules I am told nothing. They are kept and shown on the pages of the controller, and a panel shows those scenes of its room that it can recall.")}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,11 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 		head = a.f("No such command is reported since %s.", since)
 	}
 	without := ""
+	if a.q.Aspect == "failed" {
+		if without, err = a.calledDone(of, from, to, c); err != nil {
+			return answer{}, err
+		}
+	}
 	if ofTime := a.q.When != nil && !a.q.When.Now; ofTime && most == peopleMost && a.q.Aspect != "failed" {
 		failed, err := a.site.NewestCommands(a.ctx, of, from, to, a.wantedCommand(), true, most)
 		if err != nil {
@@ -180,3 +186,52 @@ var viaWords = map[string]string{"public-api": "through the public API", "admin-
 // doWords word commands that have no figure.
 var doWords = map[string]string{"light-on": "switched on", "light-off": "switched off", "light-level": "set", "light-kelvin": "set in colour temperature", "light-rgbw": "set in colour",
 	"shade-open": "opened", "shade-close": "closed", "shade-stop": "stopped", "shade-move-to": "moved", "": ""}
+
+// obeys reports whether a level or a position is what a command set it to, or the command sets none.
+func obeys(value float64, c platform.Command) bool {
+	to, ok := map[string]float64{"light-off": 0, "shade-open": 100, "shade-close": 0}[c.Do]
+	if c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") {
+		to, ok = *c.Value, true
+	}
+	return !ok || math.Abs(value-to) < off
+}
+
+// off is from how many points on a thing is not where it was told to be: positions are reckoned from times.
+const off = 5
+
+// calledDone tells of things that the ledger has no failure of, that have a fault and are not as they were told last; empty: of none.
+func (a *asked) calledDone(of map[string][]facts.Thing, from, to time.Time, failed facts.Commands) (string, error) {
+	f, err := a.site.FaultsOf(a.ctx, a.scope, "", time.Time{}, time.Time{})
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	for _, kind := range []string{platform.KindLight, platform.KindShade} {
+		faulty := slices.DeleteFunc(slices.Clone(of[kind]), func(t facts.Thing) bool {
+			faulty := slices.ContainsFunc(f.Present, func(one facts.Fault) bool {
+				return one.ID == t.ID && one.Kind != "bus" && (one.Kind == "shade") == (kind == platform.KindShade)
+			})
+			told := slices.ContainsFunc(failed.Last, func(c facts.Commanded) bool {
+				return strings.HasPrefix(c.Do, kind) && slices.ContainsFunc(c.Things, func(o facts.Thing) bool { return o.ID == t.ID })
+			})
+			return !faulty || told
+		})
+		if len(faulty) == 0 {
+			continue
+		}
+		c, err := a.site.LastCommands(a.ctx, faulty, kind, from, to, a.wantedCommand())
+		if err != nil {
+			return "", err
+		}
+		for _, one := range c.Last {
+			one.Things = slices.DeleteFunc(one.Things, func(t facts.Thing) bool { return t.Condition != facts.Current || obeys(*t.Value, one.Command) })
+			if len(one.Things) > 0 {
+				lines = append(lines, a.commandLines(facts.Commands{Last: []facts.Commanded{one}})...)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return "", nil
+	}
+	return a.f("No failure is reported of these commands, but what they were for has a fault and is not as it was told: %s", a.lines(lines, behind)), nil
+}

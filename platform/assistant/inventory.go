@@ -20,7 +20,7 @@ func (a *asked) inventory() (answer, error) {
 	switch a.q.Aspect {
 	case "size":
 		return a.size()
-	case "can:dim", "can:tune":
+	case "can:dim", "can:tune", "can:colour":
 		return a.able()
 	case "covers":
 		return a.coversOf()

@@ -160,23 +160,29 @@ func (a *asked) able() (answer, error) {
 	ability, word := "dim", a.f("dimmed")
 	if a.q.Aspect == "can:tune" {
 		ability, word = "tune", a.f("tuned in colour temperature")
+	} else if a.q.Aspect == "can:colour" {
+		ability, word = "colour", a.f("set in colours")
 	}
 	all := a.site.In(a.scope, platform.KindLight)
 	if len(all) == 0 {
 		return answer{text: a.f("No light is known%s.", a.in())}, nil
 	}
-	var can, not []string
+	var can, not []platform.Device
 	for _, d := range all {
 		if slices.Contains(d.Abilities, ability) {
-			can = append(can, label(d.Name))
+			can = append(can, d)
 		} else {
-			not = append(not, label(d.Name))
+			not = append(not, d)
 		}
+	}
+	named := func(of []platform.Device, most int) string {
+		text, _ := a.told(a.numbered(thingsOfDevices(of), ""), most)
+		return text
 	}
 	if a.q.Is(understand.None) && a.q.Form != understand.Check {
 		head := a.f("%d of %s%s cannot be %s.", len(not), a.count(len(all), "light"), a.in(), word)
 		if len(not) > 0 {
-			head += " " + upper(a.some(not, 30)) + "."
+			head += " " + upper(named(not, 2*thoseTold)) + "."
 		}
 		return answer{sentences(head, a.reported()), map[string]any{"can": can, "not": not}}, nil
 	}
@@ -188,10 +194,13 @@ func (a *asked) able() (answer, error) {
 		head = a.yesNo(len(can) == len(all) || len(can) > 0 && !a.q.Is(understand.All)) + lower(head)
 	}
 	if len(can) > 0 && len(not) > 0 || len(can) > 0 && len(can) <= 12 {
-		head += " " + upper(a.some(can, 30)) + "."
+		head += " " + upper(named(can, 2*thoseTold)) + "."
 	}
 	if len(not) > 0 && len(can) > 0 {
-		head += a.f(" Not: %s.", a.some(not, 12))
+		head += a.f(" Not: %s.", named(not, thoseTold))
+	}
+	if ability == "colour" && len(can) > 0 {
+		head = sentences(head, a.f("I set no colours myself."))
 	}
 	return answer{sentences(head, a.reported()), map[string]any{"can": can, "not": not}}, nil
 }

@@ -17,6 +17,9 @@ func (f Frame) After(before Frame) Frame {
 		}
 		return f.ofBoth(before)
 	}
+	if f.Op == Sum && f.Topic == Nothing && len(f.Places) == 0 {
+		return f.sumOf(before)
+	}
 	if f.Is(Both) && len(f.Places) == 0 && len(before.Earlier) > 0 && len(before.Places) > 0 {
 		return f.ofBoth(before)
 	}
@@ -85,6 +88,28 @@ func (f Frame) ofBoth(before Frame) Frame {
 	m.Op, m.By, m.Against, m.Unclear = Compare, "", nil, f.Unclear
 	if f.Op == Difference {
 		m.Op = Difference
+	}
+	m.Set(Follows, true)
+	return m
+}
+
+// sumOf asks for what was asked before of all places that it was asked of: "together?" after two of them.
+func (f Frame) sumOf(before Frame) Frame {
+	m := before
+	switch {
+	case before.Topic != Energy && before.Topic != Power && before.Topic != Cost:
+		f.Unclear = &Unclear{Nowhere, nil}
+		return f
+	case len(before.Mentioned()) > 1:
+	case len(before.Earlier) > 0 && len(before.Places) > 0:
+		m = f.ofBoth(before)
+	case before.By == "":
+		f.Unclear = &Unclear{Nowhere, nil}
+		return f
+	}
+	m.Op, m.Form, m.By, m.Top, m.Lang, m.Unclear = Sum, Plain, "", 0, f.Lang, f.Unclear
+	if len(m.Mentioned()) < 2 {
+		m.Op = Tell
 	}
 	m.Set(Follows, true)
 	return m
@@ -274,7 +299,7 @@ func (f Frame) Alone() Frame {
 	}
 	period := f.When != nil && !f.When.Now
 	switch {
-	case f.Op == Compare && f.Is(Follows) && len(f.Mentioned()) == 1, f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
+	case f.Op == Compare && f.Is(Follows) && len(f.Mentioned()) == 1, f.Op == Sum && f.Is(Follows) && len(f.Places) == 0, f.Op == Why || f.Op == Since || f.Op == Who || len(f.Conds) > 0 || f.Is(Follows) && len(f.Places) == 0 && f.When == nil:
 		f.Unclear = &Unclear{Nowhere, nil}
 	case f.Op != Tell, f.Per != "", f.By != "" && period, f.By == "hour", f.By == "day", f.By == "week", f.By == "month", kind == Meter && period:
 		f.Topic = Energy // "compare this week with last week", "what did the ground floor meter measure yesterday"

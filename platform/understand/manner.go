@@ -128,7 +128,7 @@ func (s *sentence) yesNo() bool {
 			return false
 		}
 		return slices.Contains([]string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "any", "anything", "can", "ist", "sind", "war", "waren", "hat", "haben", "brennt", "brennen", "brannte", "brannten", "leuchtete",
-			"laeuft", "gibt", "steigt", "faehrt", "will", "steht", "stehen", "leuchtet", "zieht", "ziehen", "braucht", "brauchen", "antwortet", "antworten", "funktionieren", "funktioniert", "laufen", "tun", "tut", "gehen", "klappt", "klappen", "hab", "habt", "leuchten", "klemmt", "klemmen", "spinnt", "wird", "werden", "waere", "meldet", "melden", "bewegt", "fehlt", "misst"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
+			"laeuft", "gibt", "steigt", "faehrt", "will", "steht", "stehen", "leuchtet", "zieht", "ziehen", "braucht", "brauchen", "antwortet", "antworten", "funktionieren", "funktioniert", "laufen", "tun", "tut", "gehen", "klappt", "klappen", "hab", "habt", "leuchten", "klemmt", "klemmen", "spinnt", "wird", "werden", "waere", "meldet", "melden", "bewegt", "fehlt", "misst", "kann", "koennen"}, w) || c.is("no") || c.is("any") || s.asks && c.is("everything", "all") && s.f.State != ""
 	}
 	return false
 }

@@ -10,9 +10,9 @@ func (s *sentence) op() {
 	duration := slices.ContainsFunc(f.Conds, func(c Cond) bool { return c.Unit == Minutes })
 	switch {
 	case f.Op == Can:
-		s.claim("can", "able", "dim?", "tune?", "any", "level")
+		s.claim("can", "able", "dim?", "tune?", "hue?", "hue", "any", "level")
 		if s.has("shade") && !s.has("light") && f.Unclear == nil { // nothing of that kind can be dimmed
-			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("dim?", "tune?")), s.chunkAt(s.first("dim?", "tune?")).n)}}
+			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("dim?", "tune?", "hue?", "hue")), s.chunkAt(s.first("dim?", "tune?", "hue?", "hue")).n)}}
 		}
 		for _, c := range s.chunks {
 			if c.is("not") { // "which lamps are not dimmable"
@@ -58,10 +58,22 @@ func (s *sentence) op() {
 	case f.Topic == Nothing && s.bare() && s.has("compare") && s.has("it"): // "compare them"
 		f.Op = Compare
 		s.claim("compare", "it")
+	case f.Topic == Nothing && s.bare() && s.has("sum", "total") && len(s.t) < 5 && !s.has("why", "who", "average", "compare"): // "and together?"
+		f.Op = Sum
+		f.Set(Follows, true)
+		s.claim("sum", "howmuch", "compare")
 	case f.Topic == Nothing && s.bare() && (s.has("since") || s.has("when") && len(s.t) < 4) && !s.has("why"): // "since when?", "and when?"
 		f.Op = Since
 		s.claim("since", "when", "longer")
 	case s.has("why"):
+		if (f.Topic == Lights || f.Topic == Shades) && s.thwarted() { // what stands in the way, and not by what command they are as they are
+			f.Topic, f.State, f.Conds = Faults, "", nil
+			for _, c := range s.chunks {
+				if stateOf(c) != "" || c.is("level", "able", "can") {
+					s.t[c.at].used = true
+				}
+			}
+		}
 		f.Op = Why
 		s.claim("why", "switch", "most", "more", "less", "can")
 		for _, c := range s.chunks {
@@ -81,7 +93,10 @@ func (s *sentence) op() {
 		f.Unclear = &Unclear{Conflict, []string{s.likeIt()}}
 	case f.Against != nil && s.has("compare", "than", "trend", "change", "more", "less", "difference") || len(f.Mentioned()) >= 2 && s.has("compare", "than", "more", "less", "brighter", "darker", "most"):
 		f.Op = Compare
-		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "sum", "with")
+		s.claim("compare", "than", "more", "less", "trend", "change", "brighter", "darker", "most", "least", "with")
+		if s.joins() {
+			s.claim("sum")
+		}
 	case s.has("same") && s.has("count", "howmuch"): // the same number is not the same level
 		f.Unclear = &Unclear{Conflict, []string{said(s.t, s.first("same"), s.chunkAt(s.first("same")).n)}}
 	case s.has("same") && (f.Topic == Lights || f.Topic == Shades) && s.yesNo():
@@ -267,4 +282,32 @@ func (s *sentence) word(words ...string) string {
 		}
 	}
 	return ""
+}
+
+// joins takes places that are said to count together as one side of a comparison: "more than the ground floor and the annex together";
+// false: none are.
+func (s *sentence) joins() bool {
+	groups := s.f.Mentioned()
+	if len(groups) < 3 || !s.has("sum") {
+		return false
+	}
+	than := s.first("than")
+	side := map[bool][]int{}
+	for _, g := range groups {
+		side[g[0].Mention > than] = append(side[g[0].Mention > than], g[0].Mention)
+	}
+	for _, c := range s.chunks {
+		joined := side[c.at > than]
+		if !c.is("sum") || len(joined) < 2 || len(side) < 2 || than < 0 || len(side[c.at < than]) != 1 {
+			continue
+		}
+		for i, p := range s.f.Places {
+			if slices.Contains(joined, p.Mention) {
+				s.f.Places[i].Mention = joined[0]
+			}
+		}
+		slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
+		return true
+	}
+	return false
 }

@@ -247,6 +247,11 @@ func (s *sentence) account() {
 	for i := 0; i < len(s.chunks); i++ {
 		c := s.chunks[i]
 		text := said(s.t, c.at, c.n)
+		if text == "" && c.at > 0 { // the second half of a word that was cut in two
+			if text = said(s.t, c.at-1, c.n+1); slices.Contains(strange, text) {
+				continue
+			}
+		}
 		switch {
 		case s.t[c.at].used, s.claims[key(c)]:
 		case slices.Contains([]string{"between", "zwischen"}, s.t[c.at].stem) && c.n == 1 && len(f.Mentioned()) < 2 && f.By == "" && f.When == nil && !f.Is(Both) && f.Op != Difference && f.Op != Compare && len(f.Conds) == 0: // of what, is not known

@@ -239,6 +239,8 @@ func (s *sentence) inventory() {
 		f.Aspect = "can:dim"
 		if s.has("tune?") {
 			f.Aspect = "can:tune"
+		} else if s.has("hue?", "hue") {
+			f.Aspect = "can:colour"
 		}
 	}
 	for _, m := range []string{"dali", "modbus", "dmx", "somfy"} {

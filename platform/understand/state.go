@@ -118,7 +118,7 @@ func (s *sentence) state() {
 			if o.is("not") && i+1 < len(s.chunks) && s.chunks[i+1].is("full") { // "not on full" is said of that
 				break
 			}
-			if o.is("not") && slices.Contains([]string{"will", "do", "doe"}, s.wordAt(o.at-1)) && slices.Contains([]string{"come", "go", "light", "turn", "switch"}, s.t[c.at].stem) && c.n > 1 && s.f.Unclear == nil { // "do not come on" is no state
+			if o.is("not") && slices.Contains([]string{"will", "do", "doe"}, s.wordAt(o.at-1)) && slices.Contains([]string{"come", "go", "light", "turn", "switch"}, s.t[c.at].stem) && c.n > 1 && s.f.Unclear == nil && !s.has("why") { // "do not come on" is no state
 				s.f.Unclear = &Unclear{Conflict, []string{said(s.t, o.at, c.at+c.n-o.at)}}
 			}
 			if o.is("not") && !s.claims[key(o)] && opposite[st] != "" {
@@ -214,6 +214,9 @@ func (s *sentence) state() {
 	if len(states) == 0 || s.f.State != "" {
 		return
 	}
+	if states[0] == Moving && s.stuck() {
+		return
+	}
 	s.f.State = states[0]
 	s.nobody()
 }
@@ -290,4 +293,33 @@ func (s *sentence) isThereLight() bool {
 		}
 	}
 	return false
+}
+
+// stuck reads that something does not move as a fault: "which shade won't move", "welche Store bewegt sich nicht".
+func (s *sentence) stuck() bool {
+	not := slices.IndexFunc(s.chunks, func(c chunk) bool { return c.is("not") && !slices.Contains([]string{"why", "warum"}, s.wordAt(c.at-1)) })
+	if not < 0 || s.f.When != nil && !s.f.When.Now {
+		return false
+	}
+	s.claims[key(s.chunks[not])] = true
+	for i := range s.chunks {
+		if s.chunks[i].is("moving") {
+			s.chunks[i].tags = []string{"fault"}
+		} else if s.has("why") && s.chunks[i].is("able", "can") {
+			s.t[s.chunks[i].at].used = true
+		}
+	}
+	return true
+}
+
+// makes takes the verb with which something is made so, behind a verb of ability: "can they be made red", "rot machen"; false: there is none.
+func (s *sentence) makes() bool {
+	i := slices.IndexFunc(s.t, func(t token) bool {
+		return slices.Contains([]string{"make", "made", "turn", "turned", "set", "go", "glow", "shine", "become", "machen", "gemacht", "stellen", "faerben", "leuchten", "werden"}, t.stem)
+	})
+	if i < 0 {
+		return false
+	}
+	s.t[i].used = true
+	return true
 }

@@ -80,6 +80,10 @@ func (s *sentence) topic() Topic {
 		return Carbon
 	case s.has("cost"), s.f.Assumed.PerKWh > 0:
 		return Cost
+	case s.has("hue?") && (s.has("can", "able", "list", "count") || s.yesNo()), s.has("hue") && s.has("can", "able") && s.yesNo() && s.makes(): // "which lamps can change colour", "can the atrium be made red"
+		s.f.Op, s.f.State = Can, ""
+		s.claim("on")
+		return Inventory
 	case s.colourOf() != "" && s.has("why") && s.f.State == "" && len(s.f.Places) > 0: // "why is the stage red"
 		s.f.Op, s.f.Aspect = Why, s.colourOf()
 		s.claim("hue", "kelvin", "light", "level")
@@ -97,7 +101,7 @@ func (s *sentence) topic() Topic {
 		s.f.Aspect = "type"
 		s.claim("can", "able", "light", "shade")
 		return Inventory
-	case s.has("dim?", "tune?") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
+	case s.has("dim?", "tune?") && !s.has("why") && (s.has("can", "able", "list") || s.has("dim?") && !s.has("level") || s.has("tune?")):
 		s.f.Op = Can
 		return Inventory
 	case s.has("future") && !metered && !thing && !s.has("automation", "fault", "on", "off", "open", "closed") && len(s.f.Places) == 0 && s.f.Is(Future):
@@ -108,6 +112,10 @@ func (s *sentence) topic() Topic {
 		return Occupancy
 	case s.has("nobody") && s.has("zone", "floor") && !metered && !thing && state == "" && !s.has("who", "switch", "command", "change"): // "in which rooms is nobody"
 		return Occupancy
+	case s.has("automation") && s.has(aspects...) && s.has0("rule", "scene", "schedule", "timer", "regel", "regeln", "szene", "szenen", "zeitplan", "zeitplaene"): // of a rule, whatever it goes by
+		s.claim(aspects...)
+		s.claim("why")
+		return Automation
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
 		return Nothing
 	case s.has(aspects...) && !(s.has("temperature") && s.has("light") && len(s.f.Conds) > 0):
@@ -245,7 +253,7 @@ func (s *sentence) others() bool {
 // total", of no time.
 func (s *sentence) counted() bool {
 	meter := s.has("meter") || slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter })
-	ever := s.has("total", "sum") && s.has("energy", "use") || s.has0("counted", "registered", "clocked", "gezaehlt", "registriert")
+	ever := s.has("total", "sum") && s.has("energy", "use") || s.has("energy") && s.onTheMeter() || s.has0("counted", "registered", "clocked", "gezaehlt", "registriert")
 	return meter && ever && s.f.When == nil && s.f.By == "" && len(s.f.Mentioned()) < 2 && !s.has("most", "least", "share", "average", "power")
 }
 
@@ -304,4 +312,18 @@ func (s *sentence) orInventory(t Topic) Topic {
 		return Inventory
 	}
 	return t
+}
+
+// onTheMeter reports whether it is asked what a meter shows, as one reads it off: "how many kWh are on the meter", "was zeigt der Zähler an".
+func (s *sentence) onTheMeter() bool {
+	if s.has0("show", "showing", "read", "reading", "display", "displaying", "say", "indicate", "stand", "zeigt", "zeigen", "anzeigt", "anzeigen", "steht", "stehen") {
+		return true
+	}
+	on := func(k int) bool {
+		for k--; k > 0 && (articles[s.wordAt(k)] || s.t[k].name); k-- {
+		}
+		return s.wordAt(k) == "on" || s.wordAt(k) == "auf"
+	}
+	return slices.ContainsFunc(s.chunks, func(c chunk) bool { return c.is("meter") && on(c.at) }) ||
+		slices.ContainsFunc(s.f.Places, func(p Place) bool { return p.Kind == Meter && on(p.Mention) })
 }

@@ -1,6 +1,7 @@
 package understand
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -87,4 +88,26 @@ func (s *sentence) through() {
 			}
 		}
 	}
+}
+
+// thwarted reports whether somebody asks why something cannot be done, or does not happen when it is: "why can't I dim it", "warum lassen
+// sich die Storen nicht bewegen".
+func (s *sentence) thwarted() bool {
+	for i, t := range s.t {
+		if t.stem != "not" && t.stem != "nicht" && t.stem != "unable" {
+			continue
+		}
+		before := s.wordAt(i - 1)
+		acts := (before == "do" || before == "doe") && s.has0("come", "go", "move", "turn", "open", "close", "react", "respond", "obey")
+		if acts || slices.Contains([]string{"can", "could", "will", "would"}, before) || t.stem == "unable" {
+			return true
+		}
+		if s.f.Lang == German && s.has0("kann", "koennen", "konnte", "lassen", "laesst", "liess", "wollen", "will", "reagiert", "reagieren") {
+			if last := len(s.t) - 1; s.means(last, "set", "on", "off", "open", "close", "dim", "brighten", "raise", "lower") {
+				s.t[last].used = true
+			}
+			return true
+		}
+	}
+	return false
 }

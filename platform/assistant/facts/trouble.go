@@ -73,7 +73,10 @@ func (s *Site) FaultsOf(ctx context.Context, c Scope, kind string, from, to time
 		f.Past = slices.DeleteFunc(pair(events), func(one Fault) bool { return isReach(one.Code) || one.Severity == "info" })
 	}
 	if kind != "" {
-		other := func(one Fault) bool { return s.kindOf(one) != kind }
+		other := func(one Fault) bool {
+			carries := one.Kind == "bus" && !c.Whole() && slices.ContainsFunc(s.In(c, kind), func(d platform.Device) bool { return d.Bus == one.Name && !d.Online })
+			return s.kindOf(one) != kind && !carries
+		}
 		f.Present, f.Past = slices.DeleteFunc(f.Present, other), slices.DeleteFunc(f.Past, other)
 	}
 	return f, nil
@@ -158,7 +161,7 @@ func (s *Site) events(ctx context.Context, c Scope, from, to time.Time) ([]platf
 	}
 	return slices.DeleteFunc(events, func(e platform.Event) bool {
 		if e.Kind == "bus" {
-			return !c.all() && (c.Bus == "" || e.Name != c.Bus)
+			return !c.all() && e.Name != c.Bus && !slices.ContainsFunc(s.Devices, func(d platform.Device) bool { return d.Bus == e.Name && c.Bus == "" && c.Holds(d) })
 		}
 		return !slices.ContainsFunc(s.Devices, func(d platform.Device) bool {
 			return d.ID == e.Thing && (d.Kind == platform.KindShade) == (e.Kind == "shade") && s.holds(c, d)
