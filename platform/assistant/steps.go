@@ -78,6 +78,8 @@ func (a *asked) steps(d understand.Do) (steps []Step, line, why string) {
 	switch {
 	case len(steps) == 0 && len(left) > 0 && d.Switch == "dim" && !slices.ContainsFunc(left, func(l string) bool { return !strings.HasSuffix(l, "("+a.f("off")+")") }):
 		return nil, "", a.f("the lights%s are off, so that nothing gets dimmer; to have them on, say to what level, from 0 to 100 %%.", of.in())
+	case len(steps) == 0 && len(left) > 0 && d.Kind == understand.Shade && d.Toward != "" && d.Percent != nil: // "halb zu" of what is closed further
+		return nil, "", a.f("nothing would change: %s. Say “%d %% open” to have it there.", a.list(left), *d.Percent)
 	case len(steps) == 0 && len(left) > 0:
 		return nil, "", a.f("nothing would change: %s. Say to what value, from 0 to 100 %%, if you want another.", a.list(left))
 	case len(steps) == 0:

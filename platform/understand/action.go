@@ -106,7 +106,7 @@ func (s *sentence) notThese(all []cue) int {
 	for n < len(all) && (len(all[n].places) > 0 || n > from && all[n].is("and", "light", "shade")) {
 		n++
 	}
-	if n == from || n >= len(all) || !all[n].is("not") {
+	if n == from || n >= len(all) || !all[n].is("not") && !(all[n].is("except") && s.wordAt(all[n].at+all[n].n-1) == "nicht") { // "den Korridor aber nicht"
 		return 0
 	}
 	return n + 1

@@ -105,7 +105,7 @@ func (s *sentence) shadeTo(d Do, y sayings, a amount, opening, closing bool) (Do
 	to := at("to") >= 0 && at("to") < y.where
 	covers := behind("close", "shut", "covered") || behind("down") && !behind("open", "up")
 	switch {
-	case y.has("fully"), y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down") && y.has("open")):
+	case y.has("fully"), y.has("draw") && a.value != 50 && !to && !(opening != closing && y.has("open", "up", "down", "close")), opening && closing && !covers && !(to && y.has("down", "lower", "close") && behind("open")):
 		return d, false
 	case a.form == "num" && !a.percent && a.value <= 24 && y.has("open", "close", "up", "down", "shut") && s.toldAt(y): // "blinds down at three" is a time of day
 		return d, false

@@ -103,6 +103,11 @@ func (s *sentence) cues() []cue {
 			i++
 			continue
 		}
+		if i+1 < len(s.t) && s.t[i+1].name && slices.Contains([]string{"ganze", "ganzen", "ganzes", "gesamte", "gesamten", "gesamtes", "komplette", "kompletten"}, w.text) { // "das ganze Obergeschoss"
+			s.t[i+1].apart = s.t[i+1].apart || w.apart
+			i++
+			continue
+		}
 		if s.firstOf(i) {
 			if i++; i < len(s.t) {
 				s.t[i].apart = true

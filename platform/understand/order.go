@@ -81,7 +81,7 @@ func (s *sentence) readOrder(names Names) (Frame, bool) {
 		return grumble, true
 	}
 	f.Unclear = o.whyNot(all)
-	if imperative || !s.asks && f.Unclear != nil && (f.Unclear.Why == Heating || f.Unclear.Why == Coloured && o.coloured(all)) { // "heating on in the lobby" asks nothing
+	if imperative || o.requests() && f.Unclear != nil && slices.Contains([]Reason{Coloured, SceneSet, Heating, For, Later, If}, f.Unclear.Why) || !s.asks && f.Unclear != nil && (f.Unclear.Why == Heating || f.Unclear.Why == Coloured && o.coloured(all)) { // "heating on in the lobby" asks nothing
 		f.Form = Imperative
 	}
 	return f, f.Unclear != nil
@@ -179,7 +179,17 @@ func (s *sentence) verbBehindJoin(all []cue) bool {
 }
 
 func joinless(all []cue) []cue {
-	return slices.DeleteFunc(slices.Clone(all), func(c cue) bool { return c.is("and") })
+	var out []cue
+	apart := false
+	for _, c := range all {
+		if c.is("and") {
+			apart = apart || c.apart
+			continue
+		}
+		c.apart, apart = c.apart || apart, false
+		out = append(out, c)
+	}
+	return out
 }
 
 // split cuts an order at its joins and commas.
@@ -216,7 +226,7 @@ func (s *sentence) heard() {
 			s.t[i].stem = "dim"
 		case w == "onn" && s.means(i-1, "light"):
 			s.t[i].stem = "on"
-		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && (i == len(s.t)-1 || i == len(s.t)-2 && s.wordAt(i+1) == "please")):
+		case s.t[i].text == "of" && (slices.Contains([]string{"turn", "switch", "shut", "turned", "switched"}, before) || s.means(i-1, "light") && (i == len(s.t)-1 || i == len(s.t)-2 && s.wordAt(i+1) == "please" || slices.Contains([]string{"in", "on", "at", "upstair", "downstair", "everywhere"}, s.wordAt(i+1)))):
 			s.t[i].stem = "off"
 		case slices.Contains([]string{"clothe", "cloth", "clause", "clothes"}, w) && thing(i+1, "shade"):
 			s.t[i].stem = "close"
@@ -240,4 +250,9 @@ func (s *sentence) means(i int, tags ...string) bool {
 		}
 	}
 	return false
+}
+
+// requests reports whether somebody is asked to do something: "could you make it blue", "kannst du bitte …".
+func (s *sentence) requests() bool {
+	return slices.Contains([]string{"can", "could", "would", "will", "kannst", "koennen", "koenntest", "koennten", "wuerdest", "wuerden"}, s.wordAt(0)) && slices.Contains([]string{"you", "du", "sie"}, s.wordAt(1))
 }

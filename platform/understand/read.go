@@ -88,6 +88,7 @@ func (s *sentence) words(names Names) {
 	if s.f.Lang == German {
 		s.t = translate(s.t)
 	}
+	names.respell(s.t)
 	s.t = names.rename(s.t)
 	s.forgive(names)
 	if s.f.Lang == German && names.known["upstair"] && !slices.ContainsFunc(s.t, func(t token) bool { return countable(t.stem) == Shade }) {

@@ -51,6 +51,7 @@ func (s *sentence) because(i int) int {
 	w, next := s.wordAt(i), s.wordAt(i+1)
 	leads := slices.Contains([]string{"because", "weil", "damit"}, w) || w == "since" && subjects[next] || w == "da" && i == 0 || w == "so" && i > 0 && (subjects[next] || next == "that" || next == "the")
 	tells := i > 0 && s.t[i].apart && slices.Contains([]string{"i", "we", "ich", "wir"}, w) && slices.Contains([]string{"must", "need", "have", "want", "muss", "muessen", "will", "wollen", "moechte", "moechten"}, next)
+	tells = tells || i > 0 && s.t[i].apart && s.tale(i)
 	leads = leads || tells
 	if !leads && (!s.fillerTo(i) || !s.means(i, "reason-first")) {
 		return 0
@@ -61,7 +62,7 @@ func (s *sentence) because(i int) int {
 		switch {
 		case follows && (leads || verb), w.apart && leads, w.apart && verb && s.fillerTo(i) && s.ordersAfterFiller(k): // "the talk is over, lights on"
 			return k - i
-		case tells && takesBack[w.stem], w.used && !slices.Contains([]string{"now", "today", "jetzt", "heute"}, w.text), digit(w.stem[0]), s.orders(k) && !verbal[w.stem] && !s.particle(k), s.means(k, "if"), w.apart:
+		case tells && takesBack[w.stem], w.used && !slices.Contains([]string{"now", "today", "jetzt", "heute"}, w.text), digit(w.stem[0]) && w.text != "one", s.orders(k) && !verbal[w.stem] && !s.particle(k), s.means(k, "if"), w.apart:
 			return 0
 		}
 		verb = verb || finite[w.stem] || verbal[w.stem]
@@ -72,13 +73,29 @@ func (s *sentence) because(i int) int {
 	return 0
 }
 
+// tale reports whether somebody begins to tell of themselves: "I dropped my keys", "we are the last ones", "meine Tasche liegt noch da".
+func (s *sentence) tale(i int) bool {
+	next := s.wordAt(i + 1)
+	switch s.wordAt(i) {
+	case "i", "we", "ich", "wir":
+		past := i+1 < len(s.t) && strings.HasSuffix(s.t[i+1].text, "ed") && len(s.t[i+1].text) > 4
+		return past || telling1[next]
+	case "my", "our", "mein", "meine", "unser", "unsere":
+		return len(s.t) > i+3
+	}
+	return false
+}
+
+// telling1 are verbs of what somebody tells of themselves.
+var telling1 = wordSet("am are was were had lost forgot left came got found broke spilt spilled fell heard see saw think bin sind war waren habe haben hatte hatten suche suchen finde finden komme kommen gehe gehen")
+
 // particle reports whether a word is the end of a German verb that begins something, "wir fangen mit der Sitzung an".
 func (s *sentence) particle(k int) bool {
 	return s.wordAt(k) == "an" && (k+1 == len(s.t) || s.t[k+1].apart) && slices.ContainsFunc(s.t[:k], func(w token) bool { return slices.Contains([]string{"fange", "fangen", "faengt"}, w.stem) })
 }
 
 // takesBack are words by which a clause behind an order may say that it is none.
-var takesBack = wordSet("not never no say nicht nie kein keine keinen sagen")
+var takesBack = wordSet("kidding joking joke mistaken wrong mean meant mind wait scherz scherze irre geirrt meine meinte not never no say nicht nie kein keine keinen sagen")
 
 // therefore are words between a reason and what follows of it.
 var therefore = wordSet("so therefore hence also deshalb deswegen darum drum daher")

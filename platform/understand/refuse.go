@@ -204,7 +204,27 @@ func (s *sentence) toOrBy(all []cue) *Unclear {
 
 // without finds what an order has beside an action that would be understood: a time, a condition, another place, a colour.
 func (s *sentence) without(all []cue) *Unclear {
-	acts := func(rest []cue) bool { _, ok := s.actions(rest); return ok }
+	acts := func(rest []cue) bool {
+		for i, c := range rest { // what stands for a thing of the condition
+			if c.is("it", "everything") {
+				rest = slices.Clone(rest)
+				rest[i].tags = []string{"light"}
+			}
+		}
+		_, ok := s.actions(rest)
+		return ok
+	}
+	for i, c := range all { // "everything above 80 to 60"
+		if end := i + 2; comparing2[s.t[c.at].stem] && end < len(all) && all[i+1].amount != nil {
+			from := i
+			for from > 0 && (len(all[from-1].tags) == 0 || all[from-1].is("brighter", "dimmer", "is")) {
+				from--
+			}
+			if acts(slices.Concat(all[:from], all[end:])) {
+				return &Unclear{If, []string{said(s.t, all[min(i, max(from, 1))].at, all[i+1].at+all[i+1].n-all[min(i, max(from, 1))].at)}}
+			}
+		}
+	}
 	tries := 0
 	for i, c := range all { // a condition goes to the end, or up to what is to be done
 		if !c.is("if") {
@@ -244,6 +264,9 @@ func (s *sentence) without(all []cue) *Unclear {
 	return s.scoped(all)
 }
 
+// comparing2 are words before a bound.
+var comparing2 = wordSet("than above over below under als ueber unter")
+
 // otherwise finds what is set besides levels: colours, scenes, and heating.
 func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 	has := func(tags ...string) bool { return slices.ContainsFunc(all, func(c cue) bool { return c.is(tags...) }) }
@@ -264,6 +287,8 @@ func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
 		return &Unclear{SceneSet, s.told(all, "mood")}
 	case has("scene") && (arranging || has("purpose") || all[0].is("scene") || len(all) == 2 && len(all[0].tags) == 0 && !s.named && !s.asks), has("purpose") && thing && has("ready") && arranging && !has("on", "off"):
 		return &Unclear{SceneSet, s.told(all, "scene", "purpose")}
+	case has("color") && has("place") && has("set") && s.requests():
+		return &Unclear{Coloured, s.told(all, "color")}
 	case has("color") && (has("light", "other") || len(s.f.Places) > 0 || s.has0("kelvin", "colour")) && !has("brighter") && (imperative || has("light", "other") || short):
 		return &Unclear{Coloured, s.told(all, "color")}
 	case has("other") && (imperative || has("set") || has("place") && has("on", "off") || !s.named && !s.asks && all[0].is("other") && has("on", "off", "up", "down", "raise", "lower", "more", "less")) && !has("light", "shade"):

@@ -52,3 +52,22 @@ func (s *sentence) inOtherLanguage(w string) bool {
 	}
 	return lexicons[other].single[w]
 }
+
+// respell writes words that nobody knows as what places are commonly called where they can only be a slip for that: "Korridro".
+func (n Names) respell(t []token) {
+	for i := range t {
+		w := t[i].stem
+		if len(w) < 6 || t[i].used || n.known[w] || len(n.called[w]) > 0 || germanRooms[w] || timeWords[w] || notSlips[w] || digit(w[0]) || lexicons[English].words[w] || lexicons[German].words[w] {
+			continue
+		}
+		meant := ""
+		for known := range n.called {
+			if len(known) >= 6 && twisted(w, known) && (meant == "" || known < meant) {
+				meant = known
+			}
+		}
+		if meant != "" {
+			t[i].stem = meant
+		}
+	}
+}

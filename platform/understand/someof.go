@@ -7,6 +7,9 @@ import "slices"
 func (s *sentence) partOf() string {
 	thing := func(i int) bool { return s.means(i, "light", "shade") }
 	for i := range s.t {
+		if slices.Contains([]string{"number", "nummer", "nr"}, s.t[i].stem) && i+1 < len(s.t) && isDigits(s.t[i+1].text) && !s.t[i+1].used { // "but leave number 2 alone"
+			return said(s.t, i, 2)
+		}
 		if n := s.partAt(i); n > 0 {
 			k := i + n
 			for k < len(s.t) && (articles[s.t[k].stem] || slices.Contains([]string{"of", "der", "von", "den", "other"}, s.t[k].stem) || s.t[k].name) {

@@ -181,7 +181,7 @@ func (s *sentence) leftAlone(all []cue) []cue {
 		case !ok:
 			continue
 		case len(places) == 0 && (state == "untouched" || !sameKind(all[:from], all[from:end]) && state != ""): // "and leave the blinds open"
-		case len(places) > 0 && (state == "untouched" || slices.ContainsFunc(all[:from], func(o cue) bool {
+		case len(places) > 0 && (state == "untouched" || (state == "on" || state == "off") && slices.ContainsFunc(all[:from], func(o cue) bool { return o.amount != nil || o.is("dim", "brighten") }) || slices.ContainsFunc(all[:from], func(o cue) bool {
 			return o.is(against) || against == "close" && o.is("down", "lower") || against == "open" && o.is("up", "raise")
 		})):
 			places = append([]cue{{at: all[from].at, n: all[from].n, tags: []string{"except"}}}, places...)
@@ -200,13 +200,20 @@ func (s *sentence) leftFirst(all []cue) []cue {
 		if !joins && !all[end].apart {
 			continue
 		}
-		if places, state, ok := s.left(all[:end]); !ok || state != "untouched" || len(places) > 0 || sameKind(all[:end], all[end:]) {
-			return all
-		}
+		places, state, ok := s.left(all[:end])
 		if joins {
 			end++
 		}
-		return all[end:]
+		rest := all[end:]
+		switch single := !slices.ContainsFunc(rest[min(1, len(rest)):], func(c cue) bool { return c.is("and") || c.apart }); {
+		case !ok || state != "untouched" || sameKind(all[:end], rest):
+			return all
+		case len(places) == 0:
+			return rest
+		case len(rest) > 0 && single: // "do not touch the lobby, but switch off the corridor"
+			return slices.Concat(rest, []cue{{at: all[0].at, n: all[0].n, tags: []string{"except"}}}, places)
+		}
+		return all
 	}
 	return all
 }
@@ -240,6 +247,8 @@ func (s *sentence) left(part []cue) (places []cue, state string, ok bool) {
 			state += "untouched"
 		case o.is("on", "off", "open", "close", "up", "down"):
 			state += o.tags[0]
+		case s.t[o.at].text == "oben" || s.t[o.at].text == "unten":
+			state += map[string]string{"oben": "up", "unten": "down"}[s.t[o.at].text]
 		case o.is("light", "shade"):
 			things = true
 		case s.t[o.at].text == "ones" || s.t[o.at].stem == "seite" || s.t[o.at].stem == "side":
