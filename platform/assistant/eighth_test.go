@@ -80,6 +80,20 @@ func TestAskedWhereSomethingIsBroken(t *testing.T) {
 		// what the ledger calls done and is not
 		{"did any command go wrong?", []string{"Open office south (all 6): set to 50 %", "not as it was told: Canteen shade 2: moved to 20 % open"}, "Canteen shade 1"},
 		{"welche Befehle sind fehlgeschlagen", []string{"Canteen shade 2: auf 20 % offen gefahren"}, "Canteen shade 1"},
+		// who did what
+		{"Show me everything the user Ann did today", []string{"Open office south", "moved to 20 % open", "by Ann"}, "reception"},
+		{"Was hat der Benutzer Ann heute gemacht?", []string{"durch Ann"}, "reception"},
+		{"which user gave the most commands today?", []string{"5 commands since 00:00: 2 by Ann, "}, "do not understand"},
+		{"Wer hat heute am meisten geschaltet", []string{"5 Befehle seit 00:00: 2 durch Ann"}, "verstehe"},
+		{"Was it a person or a rule that switched the canteen off?", []string{"by the rule “Lunch is over”"}, "do not understand"},
+		{"War es ein Mensch oder eine Regel, die in Lakes das Licht ausgeschaltet hat?", []string{"Night guard"}, "verstehe"},
+		{"Are there lights nobody switched on today?", []string{"Annex workshop (all 4): switched on", "No such command of the controller is reported today"}, "do not understand"},
+		{"did the last command to the south office work?", []string{"did not do what they were told: Open office south (all 6)"}, "do not understand"},
+		{"hat der letzte Befehl in der Kantine geklappt?", []string{"nicht, wie es sein sollte: Canteen shade 2"}, "verstehe"},
+		{"Hat der Nachtwächter etwas geschaltet?", []string{"Lakes", "Night guard"}, "kenne ich"},
+		{"Which switches at the wall were pressed?", []string{"done by hand at a device or at a wall switch is not measured"}, "do not understand"},
+		{"who turned the light in Lakes down", []string{"Lakes", "Night guard"}, "nothing called"},
+		{"who sent the elephant", []string{"“elephant”"}, "commands"},
 		// words cut in two are named whole
 		{"Ist die Lobby dunkel oder brennt das Büroklammerlicht?", []string{"„Büroklammerlicht“"}, "„“"},
 	} {

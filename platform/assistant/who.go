@@ -101,6 +101,7 @@ func (e *Assistant) people(ctx context.Context, site building, message string, r
 	switch u := read.Unclear; {
 	case u != nil && u.Why == understand.Words && read.Topic != understand.Order:
 		words = bareWords(strings.Join(u.Words, " "))
+	case u != nil && u.Why == understand.Conflict && read.Topic != understand.Order && slices.ContainsFunc(u.Words, func(w string) bool { return slices.Contains(accountWords, w) }):
 	case u == nil && read.Topic == understand.Report && (slices.Contains(words, "did") || slices.Contains(words, "hat")): // "what did facility do"
 	default:
 		return nil
@@ -120,11 +121,14 @@ func (e *Assistant) people(ctx context.Context, site building, message string, r
 		all = append(all, one)
 		said = said || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(bareWords(c.Who), w) })
 	}
-	if !said {
+	if !said && understand.Read(message, names(site.Site, all...), site.Now).Actor == "" { // by another word: "der Nachtwächter"
 		return nil
 	}
 	return all
 }
+
+// accountWords stand before the name of a person or a key.
+var accountWords = []string{"user", "account", "login", "key", "benutzer", "nutzer", "konto", "schlüssel"}
 
 // bareWords are the words of a text, without quotes and the like.
 func bareWords(text string) []string {

@@ -42,6 +42,7 @@ func (s *sentence) readQuestion(names Names) Frame {
 	s.state()
 	s.dimmed()
 	s.nouns()
+	s.turnedDown()
 	s.f.Topic = s.topic()
 	s.op()
 	s.settle()

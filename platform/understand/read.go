@@ -119,6 +119,9 @@ func (s *sentence) places(names Names) {
 	slices.SortStableFunc(s.f.Places, func(a, b Place) int { return a.Mention - b.Mention })
 	s.f.Places = slices.DeleteFunc(s.f.Places, func(p Place) bool {
 		if p.Kind == Person {
+			if k := p.Mention - 1; k >= 0 && accounts[s.t[k].stem] { // "the user admin"
+				s.t[k].used = true
+			}
 			s.f.Actor = p.Name
 		}
 		return p.Kind == Person
@@ -126,6 +129,9 @@ func (s *sentence) places(names Names) {
 	s.odd = append(s.upstairs(), s.unknownNumbers()...)
 	s.onTheFloor()
 }
+
+// accounts are words for what a person or a program is known by.
+var accounts = wordSet("user account login key operator benutzer nutzer konto schluessel")
 
 // onTheFloor drops a floor that says only where the zones are that are named beside it: "which one upstairs is darker, Alps or Lakes".
 func (s *sentence) onTheFloor() {

@@ -178,6 +178,7 @@ func (s *sentence) settle() {
 	}
 	if f.By != "" {
 		s.claim("each")
+		s.used("sorted", "ordered", "grouped", "sortiert", "geordnet", "gruppiert", "aufgeschluesselt")
 	}
 	if f.Is(Future) || s.has("future") {
 		s.claim("when", "since")

@@ -43,6 +43,27 @@ func (s *sentence) topic() Topic {
 			s.f.Aspect = "last"
 		}
 		return Lights
+	case s.has("who") && s.has("most") && s.has("switch", "command", "change") && !metered && !s.has("fault", "offline"): // "who switched the most"
+		s.f.Kind, s.f.Op, s.f.Aspect = Everything, Who, "often"
+		s.claim("most", "light", "shade", "on", "off", "open", "closed")
+		s.used("sent", "send", "gave", "given", "issued", "gegeben", "gesendet", "geschickt", "erteilt")
+		return Lights
+	case s.has("automation") && s.has0("person", "human", "somebody", "someone", "people", "mensch", "jemand") && s.has0("or", "oder") && state != "": // "was it a person or a schedule that opened them"
+		s.f.Op = Who
+		s.claim("automation", "any", "switch")
+		s.used("person", "human", "mensch")
+		if state == Open || state == Closed {
+			return Shades
+		}
+		return Lights
+	case s.has("via hand") && s.has("use", "switch", "who", "command") && !s.has("energy", "power"):
+		s.f.Kind, s.f.Op = Everything, Who
+		s.claim("use", "peripheral", "switch")
+		return Lights
+	case s.has("command") && s.works() && !thing: // "did the last command to the lobby work"
+		s.f.Kind, s.f.Op, s.f.Aspect = Everything, Who, "failed"
+		s.claim("last", "healthy")
+		return Lights
 	case s.has("command") && (len(s.f.Places) > 0 || s.f.When != nil && !s.f.When.Now) && s.commanded():
 		s.f.Kind, s.f.Op = Everything, Who
 		return Lights

@@ -66,7 +66,7 @@ func (s *sentence) somebodyDid() bool {
 
 // somebody reports whether it is asked if anybody did something: "did anybody switch it off". Who leaves a light on does nothing.
 func (s *sentence) somebody() bool {
-	return (s.has("nobody") && s.has("switch") || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat", "whether", "ob") != "") &&
+	return (s.has("nobody") && (s.has("switch") || s.word("switched", "turned", "opened", "closed", "raised", "lowered", "eingeschaltet", "angeschaltet", "ausgeschaltet", "geschaltet", "geöffnet", "geschlossen") != "") || s.word("anybody", "anyone", "somebody", "someone", "jemand") != "" && s.word("did", "has", "have", "hat", "whether", "ob") != "") &&
 		s.word("leave", "left", "leaving", "forget", "forgot", "forgotten", "gelassen", "lassen", "angelassen", "offengelassen", "vergessen") == "" && (s.has("switch") || s.f.State != "")
 }
 
@@ -110,4 +110,28 @@ func (s *sentence) thwarted() bool {
 		}
 	}
 	return false
+}
+
+// works reports whether it is asked if something did what it was to, and takes the word.
+func (s *sentence) works() bool {
+	return s.used("work", "worked", "succeed", "succeeded", "successful", "geklappt", "funktioniert", "gewirkt", "angekommen", "erfolgreich", "ausgefuehrt")
+}
+
+// used takes words that a reading accounts for; false: none is there.
+func (s *sentence) used(words ...string) bool {
+	found := false
+	for i, t := range s.t {
+		if slices.Contains(words, t.stem) || slices.Contains(words, t.text) {
+			s.t[i].used, found = true, true
+		}
+	}
+	return found
+}
+
+// turnedDown takes the end of what was turned up or down, where it is asked who did it and no shades are spoken of: "who turned it down".
+func (s *sentence) turnedDown() {
+	if !s.has("who") || s.has("shade") || s.nameSays(Shade) || !s.has0("turn", "turned", "dimmed", "dim", "cranked", "dialled", "gedreht", "drehte") {
+		return
+	}
+	s.used("down", "up", "runter", "herunter", "hoch")
 }
