@@ -64,14 +64,17 @@ func (a *asked) hue(tuned facts.Things) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	commanded, kelvins := "", ""
+	commanded, kelvins, bright := "", "", ""
+	if mean, ok := lights.Mean(); ok && !a.scope.Whole() { // which is known, and often asked together
+		bright = a.f("The mean level of the %s%s is %s.", a.count(lights.Basis.Readings, "light"), a.in(), percent(mean))
+	}
 	if lines := a.commandLines(c); len(lines) > 0 {
 		commanded = sentences(a.f("As far as commands tell:"), a.lines(lines, commandsTold))
 	}
 	if mean, ok := tuned.Mean(); ok {
 		kelvins = a.f("The colour temperature of %s is %.0f K on average.", a.count(tuned.Basis.Readings, "light"), mean)
 	}
-	return answer{sentences(a.f("I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature."), commanded, kelvins), lights}, nil
+	return answer{sentences(a.f("I do not know: the colour of a light is not reported to the platform, only how bright it is and, of some, the colour temperature."), bright, commanded, kelvins), lights}, nil
 }
 
 // kelvinValue words a colour temperature.

@@ -22,7 +22,7 @@ func (a *asked) comfort() (answer, error) {
 
 // unmeasured are quantities that nobody here measures, as [understand.Absent] names their kinds; of all other kinds nothing reports at all.
 var unmeasured = map[string]string{
-	"voltage": "Voltage", "current": "Electric current", "quality": "Power quality (phases, power factor, frequency)", "lumen": "Illuminance", "pressure": "Air pressure",
+	"voltage": "Voltage", "current": "Electric current", "quality": "Power quality (phases, power factor, frequency)", "lumen": "Illuminance", "rating": "The connected load", "pressure": "Air pressure",
 	"tilt": "The angle of slats", "single": "What single lamps or devices draw", "carbon": "The emission of CO2", "hand": "What is done by hand at a device or at a wall switch",
 }
 
@@ -36,6 +36,8 @@ func (a *asked) absent() string {
 	case kind == "occupancy":
 		said, _ = a.occupancy()
 		return said.text
+	case kind == "sun":
+		return a.f("I do not know: when the sun rises and sets I am not told. Rules on the controller go by it.")
 	case unmeasured[kind] == "":
 		return sentences(a.f("I know nothing called %s in %s.", a.list(a.unclear()), quoted(a.site.Name())), a.f("Only lights, shades and meters report there."))
 	}

@@ -89,7 +89,7 @@ func (a *asked) newest(of map[string][]facts.Thing) (answer, error) {
 		if not := a.commandLines(failed); len(not) > 0 {
 			without = a.f("Not done, though commanded: %s", a.lines(not, behind))
 		}
-		if left := untold(of, facts.Commands{Last: slices.Concat(c.Last, failed.Last)}); len(left) > 0 && a.q.Actor == "" && a.q.Form != understand.Count {
+		if left := untold(of, facts.Commands{Last: slices.Concat(c.Last, failed.Last)}); len(left) > 0 && a.q.Actor == "" && a.q.Form != understand.Count && a.q.Aspect != "often" {
 			names := a.few("", left, nil)
 			if len(left) > 10 && len(c.Last) > 0 {
 				names = a.f("the other %d", len(left))

@@ -94,6 +94,18 @@ func TestAskedWhereSomethingIsBroken(t *testing.T) {
 		{"Which switches at the wall were pressed?", []string{"done by hand at a device or at a wall switch is not measured"}, "do not understand"},
 		{"who turned the light in Lakes down", []string{"Lakes", "Night guard"}, "nothing called"},
 		{"who sent the elephant", []string{"“elephant”"}, "commands"},
+		// what nobody here tells, by its name
+		{"When is sunset?", []string{"when the sun rises and sets I am not told"}, "Illuminance"},
+		{"Wann geht morgen die Sonne auf?", []string{"erfahre ich nicht"}, "Beleuchtungsstärke"},
+		{"what is the installed load of the lobby", []string{"The connected load is not measured"}, "draws"},
+		{"who is in the workshop", []string{"Occupancy is not measured in Annex workshop"}, "As far as commands"},
+		{"Wer ist noch im Gebäude?", []string{"Belegung wird nicht gemessen"}, "nicht verstanden"},
+		{"Gib mir eine knappe Übersicht für die Übergabe", []string{"Leuchten"}, "kenne ich"},
+		{"Störungen letzte Woche pro Etage", []string{"nach Etage"}, "Keine Störung"},
+		// the first of a row is told first
+		{"which floor uses the least energy per square metre", []string{"Ground floor, with "}, "I do not know"},
+		{"energy per square metre by floor", []string{"Ground floor "}, "Ground floor, with"},
+		{"what colour is the workshop and how bright is it", []string{"colour of a light is not reported", "mean level of the 3 lights in Annex workshop"}, "do not understand"},
 		// words cut in two are named whole
 		{"Ist die Lobby dunkel oder brennt das Büroklammerlicht?", []string{"„Büroklammerlicht“"}, "„“"},
 	} {

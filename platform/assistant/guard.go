@@ -99,6 +99,9 @@ func (a *asked) unserved() []string {
 	if len(f.Except) > 0 && (places || f.Topic == understand.Saving || f.Topic == understand.Report && len(f.Places) > 0) {
 		left = append(left, a.f("something left out"))
 	}
+	if f.Topic == understand.Faults && f.By != "" && f.When != nil && !f.When.Now { // those of a time are told one by one
+		left = append(left, a.f("“by %s”", a.noun(f.By)))
+	}
 	if f.Topic == understand.Inventory && f.By != "" && f.Kind == understand.Meter {
 		left = append(left, a.f("“by %s”", a.noun(f.By)))
 	}

@@ -52,7 +52,7 @@ func TestWhoSwitchedItSinceWhenAndWhy(t *testing.T) {
 		{"+ who?", []string{"no command makes a device silent"}, ""},
 		{"any faults?", []string{"lamp failure"}, ""},
 		{"+ who did that?", []string{"is not reported"}, "switched"},
-		{"who was in the lobby", []string{"“who”"}, "Lobby 1"},
+		{"who was in the lobby", []string{"Occupancy is not measured in Lobby"}, "Lobby 1"},
 		{"how long were the lobby lights on yesterday", []string{"I do not know: of that time not enough is kept in Lobby"}, "13:05"},
 		{"how long were the canteen lights on today", []string{"5 of 5 lights in Canteen: on, today so far", "4 h 30 min, and of 7 h 30 min it is not known"}, ""},
 		{"which lights were on yesterday", []string{"3 of 39 lights: on, yesterday", "Corridor ground floor (all 3): all the time", "Not known: Open office north (all 8)"}, "Alps (all 3): "},

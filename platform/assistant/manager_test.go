@@ -178,7 +178,7 @@ func TestWhatManagersAsked(t *testing.T) {
 		{"how often was the lobby light switched today", []string{"1 command since", "13:05"}, "09:00"},
 		{"how often were the lobby blinds opened today", []string{"1 command since", "09:00"}, "13:05"},
 		{"Wie oft wurde heute in der Lobby geschaltet?", []string{"2 Befehle seit"}, "kenne"},
-		{"which floor uses the most power per square metre", []string{"Ground floor 3.03 W per m²"}, "understand"},
+		{"which floor uses the most power per square metre", []string{"Ground floor, with 3.03 W per m²"}, "understand"},
 		{"is the workshop below one kilowatt", []string{"No: Annex workshop draws"}, "understand"},
 		{"what did we use until now today, in kWh", []string{"kWh"}, "time"},
 		{"which devices haven't been seen for 3 minutes?", []string{"2 of 50 devices have been out of reach"}, "time"},

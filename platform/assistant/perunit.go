@@ -1,6 +1,9 @@
 package assistant
 
 import (
+	"cmp"
+	"slices"
+
 	"svc.internal/controller/platform/assistant/facts"
 	"svc.internal/controller/platform/understand"
 )
@@ -64,7 +67,8 @@ func (a *asked) perUnit() (answer, error) {
 
 // perFloor divides floor by floor, and names those that are not measured whole.
 func (a *asked) perFloor() (answer, error) {
-	var lines, not []string
+	var not []string
+	var rows []placed
 	var data []any
 	var b facts.Basis
 	for _, f := range a.site.Building.Floors {
@@ -84,18 +88,29 @@ func (a *asked) perFloor() (answer, error) {
 			not = append(not, label(f.Name))
 			continue
 		case now:
-			lines = append(lines, a.f("%s %.2f W per m²", label(f.Name), power.Watts/f.AreaM2))
+			rows = append(rows, placed{label(f.Name), a.f("%.2f W per m²", power.Watts/f.AreaM2), power.Watts / f.AreaM2})
 			b.Join(power.Basis)
 			data = append(data, power)
 		default:
-			lines = append(lines, a.f("%s %s per m²", label(f.Name), a.perOne(energy.WattHours/f.AreaM2)))
+			rows = append(rows, placed{label(f.Name), a.f("%s per m²", a.perOne(energy.WattHours/f.AreaM2)), energy.WattHours / f.AreaM2})
 			b.Join(energy.Basis)
 			data = append(data, energy)
 		}
 	}
 	head, rest := a.f("I do not know: not all of %s is measured now.", a.where()), ""
-	if len(lines) > 0 {
+	if len(rows) > 0 {
+		var lines []string
+		for _, r := range rows {
+			lines = append(lines, r.name+" "+r.told)
+		}
 		head = a.list(lines) + "."
+		if a.q.Is(understand.More) || a.q.Is(understand.Less) { // "which floor needs the most per square metre"
+			slices.SortStableFunc(rows, func(x, y placed) int { return cmp.Compare(y.value, x.value) })
+			if a.q.Is(understand.Less) {
+				slices.Reverse(rows)
+			}
+			head = a.winner(rows)
+		}
 		if a.q.When != nil && !a.q.When.Now || a.q.Topic != understand.Power {
 			head = upper(a.period(a.span())) + ": " + head
 		}

@@ -71,8 +71,8 @@ func (a *asked) longest(t facts.Things, kind string, holds []facts.Hold) (answer
 	})
 	slices.SortStableFunc(holds, func(x, y facts.Hold) int { return x.Since.Compare(y.Since) })
 	n := min(a.q.Top, len(holds))
-	for n > 0 && n < len(holds) && holds[n].Since.Equal(holds[n-1].Since) {
-		n++ // all that share the last place
+	for n > 0 && n < len(holds) && holds[n].Since.Truncate(time.Minute).Equal(holds[n-1].Since.Truncate(time.Minute)) {
+		n++ // all that share the last place, as it is told
 	}
 	head := a.f("I do not know.")
 	if n > 0 {

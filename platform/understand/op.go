@@ -24,7 +24,10 @@ func (s *sentence) op() {
 		s.claim("switch", "command", "change", "who", "since", "when", "any", "status", "use", "everything", "why")
 	case f.Topic == Nothing && s.has("who") && f.State == "" && !(s.has("switch") && len(f.Places) > 0): // "who was it?", of what was said before
 		f.Op = Who
-		if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was in the lobby"
+		if !f.Is(Follows) && f.Unclear == nil && (len(f.Places) > 0 || s.has("whole")) && s.present() { // "who was in the lobby": nobody knows who is where
+			f.Topic, f.Op = Occupancy, Tell
+			s.claim("last")
+		} else if !s.bare() && !f.Is(Follows) && f.Unclear == nil { // "who was the lobby"
 			f.Unclear = &Unclear{Conflict, []string{said(s.t, max(0, s.first("who")), 1)}}
 		}
 		s.claim("who", "switch")
@@ -121,6 +124,8 @@ func (s *sentence) op() {
 		s.claim("perm2", "perlight", "average")
 		if f.Per == "m2" && s.has("most", "least") && s.has("floor") && f.Top == 0 && len(f.Places) == 0 { // each is told, with its figure
 			f.By = string(Floor)
+			f.Set(More, s.has("most"))
+			f.Set(Less, !s.has("most"))
 			s.claim("most", "least", "floor", "list", "consumer")
 		}
 	case (s.has("since") || s.has("when") && f.State != "" && s.word("went", "came") != "" || duration && (f.Topic == Lights || f.Topic == Shades)) && slices.Contains([]Topic{Lights, Shades, Faults, Offline, Controllers}, f.Topic):

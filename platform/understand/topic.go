@@ -133,9 +133,14 @@ func (s *sentence) topic() Topic {
 		return Occupancy
 	case s.has("nobody") && s.has("zone", "floor") && !metered && !thing && state == "" && !s.has("who", "switch", "command", "change"): // "in which rooms is nobody"
 		return Occupancy
-	case s.has("automation") && s.has(aspects...) && s.has0("rule", "scene", "schedule", "timer", "regel", "regeln", "szene", "szenen", "zeitplan", "zeitplaene"): // of a rule, whatever it goes by
+	case s.has("automation") && s.has(append([]string{absentTag + "sun"}, aspects...)...) && s.has0("rule", "scene", "schedule", "timer", "regel", "regeln", "szene", "szenen", "zeitplan", "zeitplaene"): // of a rule, whatever it goes by
 		s.claim(aspects...)
 		s.claim("why")
+		for _, c := range s.chunks {
+			if c.is(absentTag + "sun") {
+				s.mark(c.at, c.n)
+			}
+		}
 		return Automation
 	case s.has("temperature") && thing && s.has0("degree", "grad"): // of a slat, or a light: an angle is nothing that is known here
 		return Nothing

@@ -135,3 +135,8 @@ func (s *sentence) turnedDown() {
 	}
 	s.used("down", "up", "runter", "herunter", "hoch")
 }
+
+// present reports whether it is asked who is or was somewhere: "who was in the lobby", "wer ist gerade im Turm".
+func (s *sentence) present() bool {
+	return s.has0("is", "was", "were", "are", "ist", "war", "waren", "sind") && s.has0("in", "im", "on", "auf", "at")
+}
