@@ -56,6 +56,10 @@ func TestAskedWhereSomethingIsBroken(t *testing.T) {
 		// a bus that is down is a fault of the places on it
 		{"any faults in the south office?", []string{"1 fault is reported", "south line"}, "No fault"},
 		{"any faults in the lobby?", []string{"no fault is reported in Lobby"}, "south line"},
+		{"Is the gateway in the south office dead?", []string{"south line", "connection refused"}, "cannot answer"},
+		{"Ist das Gateway im open office south wieder in Ordnung?", []string{"Nein: ", "south line"}, "Ort"},
+		{"list all faults, newest first", []string{"faults are reported: Canteen shade 2"}, "nothing called"},
+		{"why can I not see the lobby lights", []string{"Lobby"}, "Workshop"},
 		// what does not move
 		{"which blinds are not moving?", []string{"Canteen shade 2"}, "No shade"},
 		{"Welches Rollo bewegt sich nicht mehr?", []string{"Canteen shade 2"}, "Kein Rollo"},

@@ -56,6 +56,7 @@ func (a *asked) faults() (answer, error) {
 		return answer{sentences(a.troubleBy(f, reach), a.basis(f.Basis)), data}, nil
 	}
 	var lines []string
+	slices.SortStableFunc(f.Present, func(x, y facts.Fault) int { return y.Since.Compare(x.Since) })
 	for _, one := range f.Present {
 		lines = append(lines, a.faultLine(one))
 	}

@@ -53,7 +53,7 @@ func (s *sentence) quiet(i int) bool {
 // exclude reads "except the lobby", "without the canteen and the corridor", "but not in Alps", "neither the lobby nor the canteen".
 func (s *sentence) exclude() {
 	for i, c := range s.chunks {
-		if c.is("not") && auxiliaries[s.wordAt(c.at-1)] { // "why doesn't Alps 4 answer", "isn't the lobby dark?" leave nothing out
+		if c.is("not") && (auxiliaries[s.wordAt(c.at-1)] || subjects[s.wordAt(c.at-1)] && auxiliaries[s.wordAt(c.at-2)]) { // and neither does "why can I not see the stage lights" // "why doesn't Alps 4 answer", "isn't the lobby dark?" leave nothing out
 			if c.at <= 1 {
 				s.claims[key(c)] = true
 			}

@@ -80,6 +80,9 @@ func (s *sentence) settle() {
 		s.rows(Light)
 	case Faults:
 		s.claim("fault", "healthy", "light", "shade", "device", "meter", "peripheral", "status", "everything", "switch", "when", "report", "bus", "with", "since", "offline")
+		if s.has0("newest", "neueste", "neuesten", "neusten") && s.has0("first", "zuerst", "oben") { // as they are told
+			s.used("newest", "neueste", "neuesten", "neusten", "first", "zuerst", "oben")
+		}
 		s.noneOfRows()
 		s.ofKind()
 		if f.By == "" && s.has("light") && s.has("shade") && s.has0("and", "or", "und", "oder") { // all of them

@@ -162,6 +162,9 @@ func (s *sentence) topic() Topic {
 		return Automation
 	case s.has("flicker"):
 		return Faults
+	case s.has("controller") && !s.has("firmware") && len(s.f.Places) > 0 && s.has0("gateway"): // "is the gateway in the office dead": a bus of the place
+		s.claim("controller", "online")
+		return Faults
 	case s.has("controller"):
 		return Controllers
 	case s.has("firmware"):
