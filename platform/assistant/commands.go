@@ -193,11 +193,11 @@ func obeys(value float64, c platform.Command) bool {
 	if c.Value != nil && (c.Do == "light-level" || c.Do == "shade-move-to") {
 		to, ok = *c.Value, true
 	}
-	return !ok || math.Abs(value-to) < off
+	return !ok || math.Abs(value-to) < astray
 }
 
-// off is from how many points on a thing is not where it was told to be: positions are reckoned from times.
-const off = 5
+// astray is from how many points on a thing is not where it was told to be: positions are reckoned from times.
+const astray = 5
 
 // calledDone tells of things that the ledger has no failure of, that have a fault and are not as they were told last; empty: of none.
 func (a *asked) calledDone(of map[string][]facts.Thing, from, to time.Time, failed facts.Commands) (string, error) {

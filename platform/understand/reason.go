@@ -79,15 +79,15 @@ func (s *sentence) tale(i int) bool {
 	switch s.wordAt(i) {
 	case "i", "we", "ich", "wir":
 		past := i+1 < len(s.t) && strings.HasSuffix(s.t[i+1].text, "ed") && len(s.t[i+1].text) > 4
-		return past || telling1[next]
+		return past || ofOneself[next]
 	case "my", "our", "mein", "meine", "unser", "unsere":
 		return len(s.t) > i+3
 	}
 	return false
 }
 
-// telling1 are verbs of what somebody tells of themselves.
-var telling1 = wordSet("am are was were had lost forgot left came got found broke spilt spilled fell heard see saw think bin sind war waren habe haben hatte hatten suche suchen finde finden komme kommen gehe gehen")
+// ofOneself are verbs of what somebody tells of themselves.
+var ofOneself = wordSet("am are was were had lost forgot left came got found broke spilt spilled fell heard see saw think bin sind war waren habe haben hatte hatten suche suchen finde finden komme kommen gehe gehen")
 
 // particle reports whether a word is the end of a German verb that begins something, "wir fangen mit der Sitzung an".
 func (s *sentence) particle(k int) bool {

@@ -215,7 +215,7 @@ func (s *sentence) without(all []cue) *Unclear {
 		return ok
 	}
 	for i, c := range all { // "everything above 80 to 60"
-		if end := i + 2; comparing2[s.t[c.at].stem] && end < len(all) && all[i+1].amount != nil {
+		if end := i + 2; bounding[s.t[c.at].stem] && end < len(all) && all[i+1].amount != nil {
 			from := i
 			for from > 0 && (len(all[from-1].tags) == 0 || all[from-1].is("brighter", "dimmer", "is")) {
 				from--
@@ -264,8 +264,8 @@ func (s *sentence) without(all []cue) *Unclear {
 	return s.scoped(all)
 }
 
-// comparing2 are words before a bound.
-var comparing2 = wordSet("than above over below under als ueber unter")
+// bounding are words before a bound.
+var bounding = wordSet("than above over below under als ueber unter")
 
 // otherwise finds what is set besides levels: colours, scenes, and heating.
 func (s *sentence) otherwise(all []cue, imperative bool) *Unclear {
