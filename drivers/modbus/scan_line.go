@@ -42,7 +42,6 @@ func (s *search) judgeLine() {
 			Finding: appliance.FoundHindered, Detail: "the line is never silent, so that nobody could be asked",
 			Advice: "disconnect devices one by one until 'bus monitor' is quiet; the last one was it. If it never is: check bias and termination",
 		})
-		s.End()
 		return
 	}
 	if len(s.unsure) > 0 {
