@@ -270,8 +270,8 @@ func TestPulledAdapterIsFoundAgain(t *testing.T) {
 		go func() { done <- sim.Serve(ctx, fresh.Master()) }()
 		began := time.Now()
 		for b.do(t, poll) != nil {
-			if time.Since(began) > 5*time.Second {
-				t.Fatal("not found again within 5 s")
+			if time.Since(began) > time.Minute {
+				t.Fatal("not found again within a minute")
 			}
 			<-time.After(20 * time.Millisecond)
 		}
@@ -330,16 +330,18 @@ func TestTwinsAreNoticed(t *testing.T) {
 
 func TestMastersAddressTakenByAnotherIsNoticed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, quick(motors(1)), 1)
-	if err := b.do(t, b.Polls()[0].Exchange); err != nil {
-		t.Fatal(err)
-	}
-	b.sim.Say(sdnsim.Message{ID: 0x0E, Src: 0xFFFF00, Dst: 0x061A05})
-	for began := time.Now(); !b.log.has("another master"); <-time.After(5 * time.Millisecond) {
-		if time.Since(began) > 2*time.Second {
-			t.Fatal("another master with our address, and nobody says so")
+	synctest.Test(t, func(t *testing.T) {
+		b := virtualBench(t, quick(motors(1)), 1)
+		if err := b.do(t, b.Polls()[0].Exchange); err != nil {
+			t.Fatal(err)
 		}
-	}
+		b.sim.Say(sdnsim.Message{ID: 0x0E, Src: 0xFFFF00, Dst: 0x061A05})
+		for began := time.Now(); !b.log.has("another master"); <-time.After(5 * time.Millisecond) {
+			if time.Since(began) > 2*time.Second {
+				t.Fatal("another master with our address, and nobody says so")
+			}
+		}
+	})
 }
 
 func TestBusBehindASerialServer(t *testing.T) {
