@@ -25,9 +25,9 @@ type phone struct {
 // touch taps on what a JavaScript expression finds.
 func (p *phone) touch(element string) { p.taps++; p.scrolled += p.Thumb(element) }
 
-// press taps on the button or link with a text, exactly.
+// press taps on the button or link with a text, exactly, or that and "again": of what a busy machine did not manage.
 func (p *phone) press(text string) {
-	p.touch(fmt.Sprintf(`[...(document.querySelector("dialog[open]") || document).querySelectorAll("a,button,summary")].find(e => (e.getAttribute("aria-label") || e.innerText).trim() === %q && e.getClientRects().length)`, text))
+	p.touch(fmt.Sprintf(`[...(document.querySelector("dialog[open]") || document).querySelectorAll("a,button,summary")].find(e => [%[1]q, %[1]q + " again"].includes((e.getAttribute("aria-label") || e.innerText).trim()) && e.getClientRects().length)`, text))
 }
 
 // pressUntil presses what has a text until the page says something: a thumb that missed, since the page moved below it, taps again.
