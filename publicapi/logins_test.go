@@ -116,7 +116,7 @@ func TestDecisionLoginsWaitForEachOtherAndTooManyAre503(t *testing.T) {
 		})
 	}
 	begun.Wait()
-	for deadline := time.Now().Add(30 * time.Second); h.api.logins.Waiting() < loginsWaiting; {
+	for deadline := time.Now().Add(3 * time.Minute); h.api.logins.Waiting() < loginsWaiting; {
 		if time.Now().After(deadline) {
 			t.Fatalf("only %d logins wait", h.api.logins.Waiting())
 		}

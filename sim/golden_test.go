@@ -128,7 +128,7 @@ func checkVectors(t *testing.T, port string, all []vector) {
 			}
 			want := unhex(t, *v.Response)
 			got := make([]byte, len(want))
-			c.SetReadDeadline(time.Now().Add(5 * time.Second))
+			c.SetReadDeadline(time.Now().Add(3 * time.Minute))
 			if n, err := io.ReadFull(c, got); err != nil {
 				t.Fatalf("answer % x: %v", got[:n], err)
 			}
@@ -193,7 +193,7 @@ func TestBrokenTCPHeadersEndTheConnection(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			_, c := golden(t, "tcp://127.0.0.1:0", &newMemory(5).unit)
 			c.Write(unhex(t, *v.Response))
-			c.SetReadDeadline(time.Now().Add(5 * time.Second))
+			c.SetReadDeadline(time.Now().Add(3 * time.Minute))
 			if _, err := c.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
 				t.Errorf("connection still there: %v", err)
 			}
@@ -211,7 +211,7 @@ func TestGarbledRequestsOnAStreamAreDroppedAndTheNextOneAnswered(t *testing.T) {
 	eventually(t, "garbled frame counted", func() bool { return bd.Buses()[0].Garbled == 1 })
 	c.Write(good)
 	got := make([]byte, 9)
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	if _, err := io.ReadFull(c, got); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func TestBabblingWidget(t *testing.T) {
 	s := &site{t: t, Site: fieldSite(t.TempDir())}
 	bd := s.run(Options{Seed: 1})
 	client := plugIn(t, bd, "stage")
-	if err := client.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := client.SetReadDeadline(time.Now().Add(3 * time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	defer impose(t, bd, Fault{Kind: FaultBabble, Bus: "stage", Rate: 0.5})()

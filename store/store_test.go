@@ -42,10 +42,10 @@ func reopen(t testing.TB, s *Store) *Store {
 // eventually waits until ok says so.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within 10 s: %s", what)
+			t.Fatalf("still not: %s", what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}

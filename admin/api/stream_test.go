@@ -70,7 +70,7 @@ func (c *client) listen(ctx context.Context, last string) <-chan event {
 // next waits for an event that ok takes.
 func next(t *testing.T, events <-chan event, what string, ok func(event) bool) event {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(3 * time.Minute)
 	for {
 		select {
 		case e, open := <-events:

@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/tools/conformance/onezero"
 )
 
@@ -128,8 +129,8 @@ func TestAClusterWithoutEnd(t *testing.T) {
 	j := b.reading(url)
 	select {
 	case <-told:
-	case <-time.After(time.Minute):
-		t.Fatal("the cluster was not asked for within a minute")
+	case <-time.After(uitest.Patience):
+		t.Fatal("the cluster was not asked for")
 	}
 	status, body, _ := b.send(http.MethodDelete, "/api/v1/jobs/"+j.ID, b.admin, "")
 	if status != http.StatusAccepted && status != http.StatusConflict { // over already

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"svc.internal/controller/admin/api"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 // TestPhonesAreLedToTheClaim starts the daemon with the two sockets that an appliance's system opens, and asks the second one what
@@ -56,8 +57,8 @@ func TestPhonesAreLedToTheClaim(t *testing.T) {
 		}
 	case <-s.ended:
 		t.Fatalf("the daemon ended at once: %s", log)
-	case <-time.After(60 * time.Second):
-		t.Fatalf("the daemon does not serve after a minute: %s", log)
+	case <-time.After(uitest.Patience):
+		t.Fatalf("the daemon does not serve: %s", log)
 	}
 	s.client = trusting(t, filepath.Join(d.dataDir, certificateFile))
 

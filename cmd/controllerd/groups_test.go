@@ -131,7 +131,7 @@ func (g *groupHouse) groups(bus string) (out api.Groups) {
 // await waits until a condition holds that is asked for on the command line.
 func (g *groupHouse) await(most time.Duration, what string, holds func() bool) {
 	g.t.Helper()
-	for deadline := time.Now().Add(most); !holds(); time.Sleep(500 * time.Millisecond) {
+	for deadline := time.Now().Add(atMost(most)); !holds(); time.Sleep(500 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			g.t.Fatalf("after %v still not: %s", most, what)
 		}

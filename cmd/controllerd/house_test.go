@@ -23,6 +23,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/shelf/web"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/sitefile"
@@ -144,8 +145,8 @@ func (h *house) play() {
 	runFor(h.t, h.building.Run)
 	select {
 	case <-h.building.Ready():
-	case <-time.After(60 * time.Second):
-		h.t.Fatal("the simulated building is not ready after a minute")
+	case <-time.After(uitest.Patience):
+		h.t.Fatal("the simulated building is not ready")
 	}
 	for i := range h.site.Buses {
 		b := &h.site.Buses[i]
@@ -270,13 +271,13 @@ func trusting(t *testing.T, certificate string) *http.Client {
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 64}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	return &http.Client{Transport: transport, Timeout: uitest.Patience}
 }
 
 // awaitOnline waits until every node of the site has answered.
 func (h *house) awaitOnline() {
 	h.t.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(uitest.Patience)
 	for {
 		s := h.daemon.core.Snapshot()
 		var missing []string
@@ -291,7 +292,7 @@ func (h *house) awaitOnline() {
 		select {
 		case <-s.Superseded():
 		case <-deadline:
-			h.t.Fatalf("not online after a minute: %q; faults %+v", missing, s.Faults)
+			h.t.Fatalf("not online: %q; faults %+v", missing, s.Faults)
 		}
 	}
 }

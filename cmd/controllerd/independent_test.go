@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/line/pty"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/site/sitefile"
 )
 
@@ -187,7 +188,7 @@ func (w *window) read(unit, table, address, count int) (values []int, err error)
 // await waits until the server serves.
 func (w *window) await() {
 	w.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; <-time.After(50 * time.Millisecond) {
+	for deadline := time.Now().Add(uitest.Patience); ; <-time.After(50 * time.Millisecond) {
 		_, err := w.read(1, holding, 0, 1)
 		if err == nil {
 			return

@@ -10,6 +10,7 @@ import (
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/sim"
 )
 
@@ -167,7 +168,7 @@ nodes: [{id: 1, name: Lamps, bus: rtu, address: 1, profile: wirenboard-wb-mdm3}]
 			if err == nil {
 				t.Error("a bus that is down was scanned")
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(uitest.Patience):
 			t.Fatal("a scan of a bus that is down does not end when its caller leaves")
 		}
 		plug()

@@ -21,6 +21,7 @@ import (
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/site/sitefile"
 )
 
@@ -403,7 +404,7 @@ func (c *killing) begin(args ...string) *begun {
 func (b *begun) wait() {
 	select {
 	case <-b.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(uitest.Patience):
 		b.t.Fatal("an import hangs")
 	}
 	if code := b.cmd.ProcessState.ExitCode(); code != 0 {

@@ -21,6 +21,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/site/backup"
 )
 
@@ -94,7 +95,7 @@ func (n *noted) String() string {
 // offsite asks how it stands, once nothing is under way.
 func (h *house) offsite(admin string) (o api.OffsiteBackups) {
 	h.t.Helper()
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(uitest.Patience); ; time.Sleep(20 * time.Millisecond) {
 		status, body, _ := h.send(http.MethodGet, "/api/v1/backup/offsite", admin, "")
 		o = api.OffsiteBackups{}
 		if err := json.Unmarshal(body, &o); err != nil || status != http.StatusOK {
@@ -246,7 +247,7 @@ func TestABoxIsReplaced(t *testing.T) {
 	fresh := &desk{t: t, dataDir: filepath.Join(t.TempDir(), "data")}
 	s := fresh.serve("--insecure-http", "127.0.0.1:0")
 	code := ""
-	for until := time.Now().Add(time.Minute); len(code) != len("AAAA-BBBB-CCCC"); time.Sleep(20 * time.Millisecond) { // it is made once the daemon serves
+	for until := time.Now().Add(uitest.Patience); len(code) != len("AAAA-BBBB-CCCC"); time.Sleep(20 * time.Millisecond) { // it is made once the daemon serves
 		read, err := os.ReadFile(filepath.Join(fresh.dataDir, api.ClaimFile))
 		if err != nil && time.Now().After(until) {
 			t.Fatal(err)
@@ -280,7 +281,7 @@ func TestABoxIsReplaced(t *testing.T) {
 		t.Fatalf("restore: %d %s", status, body)
 	}
 	h := &house{t: t, url: s.url, dataDir: fresh.dataDir}
-	for until := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(uitest.Patience); ; time.Sleep(50 * time.Millisecond) {
 		h.client = trusting(t, filepath.Join(fresh.dataDir, certificateFile)) // of the old box
 		if res, err := h.client.Post(h.url+"/api/v1/auth/login", "application/json", strings.NewReader(`{"username":"admin","password":"`+housePassword+`"}`)); err == nil {
 			res.Body.Close()
@@ -289,7 +290,7 @@ func TestABoxIsReplaced(t *testing.T) {
 			}
 		}
 		if time.Now().After(until) {
-			t.Fatalf("nobody of the backup can log in after a minute: %s", s.log)
+			t.Fatalf("nobody of the backup can log in yet: %s", s.log)
 		}
 	}
 	s.client = h.client

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 // TestWhatAnOwnerPreparedIsTakenOver: whole or not at all, while nobody has claimed the controller; it enrols once the platform lets it.
@@ -56,9 +58,9 @@ func TestWhatAnOwnerPreparedIsTakenOver(t *testing.T) {
 	}
 
 	s := d.serve()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(d.run("cloud", "status").out, "annex"); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(uitest.Patience); !strings.Contains(d.run("cloud", "status").out, "annex"); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not enrolled after a minute, asked %d times: %s", asked.Load(), s.log)
+			t.Fatalf("not enrolled, asked %d times: %s", asked.Load(), s.log)
 		}
 	}
 	s.stop()
@@ -73,7 +75,7 @@ func TestWhatAnOwnerPreparedIsTakenOver(t *testing.T) {
 		t.Errorf("exit code %d, %q", wrong.code, wrong.err)
 	}
 	s = d.serve()
-	for deadline := time.Now().Add(time.Minute); prepared("enrolment") != ""; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(uitest.Patience); prepared("enrolment") != ""; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a code that is refused is tried for ever: %s", s.log)
 		}

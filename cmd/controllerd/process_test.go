@@ -199,8 +199,8 @@ func (d *desk) serveIn(group *confine.Group, args ...string) *served {
 		s.url = "https://" + addr
 	case <-s.ended:
 		d.t.Fatalf("the daemon ended at once: %s", s.log)
-	case <-time.After(60 * time.Second):
-		d.t.Fatalf("the daemon does not serve after a minute: %s", s.log)
+	case <-time.After(uitest.Patience):
+		d.t.Fatalf("the daemon does not serve: %s", s.log)
 	}
 	s.client = trusting(d.t, filepath.Join(d.dataDir, certificateFile))
 	return s
@@ -228,8 +228,8 @@ func (s *served) stop() {
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.ended:
-	case <-time.After(60 * time.Second):
-		s.t.Fatalf("the daemon did not end within a minute of SIGTERM: %s", s.log)
+	case <-time.After(uitest.Patience):
+		s.t.Fatalf("the daemon did not end after SIGTERM: %s", s.log)
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 		s.t.Errorf("the daemon ended with exit code %d: %s", code, s.log)

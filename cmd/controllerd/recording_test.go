@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/sim"
 	"svc.internal/controller/site/recording"
 )
@@ -68,8 +69,8 @@ func (m *begunCommand) interrupt(t *testing.T) int {
 	go func() { defer close(done); m.cmd.Wait() }()
 	select {
 	case <-done:
-	case <-time.After(60 * time.Second):
-		t.Fatal("the command does not end a minute after Ctrl-C")
+	case <-time.After(uitest.Patience):
+		t.Fatal("the command does not end after Ctrl-C")
 	}
 	return m.cmd.ProcessState.ExitCode()
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/store"
 )
 
@@ -36,8 +37,8 @@ func (d *desk) rescued() (get func(path string, accept ...string) (int, string),
 	case address = <-log.found:
 	case <-ended:
 		d.t.Fatalf("the daemon ended: %s", log)
-	case <-time.After(60 * time.Second):
-		d.t.Fatalf("no rescue page after a minute: %s", log)
+	case <-time.After(uitest.Patience):
+		d.t.Fatalf("no rescue page: %s", log)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // its certificate is new
 	d.t.Cleanup(transport.CloseIdleConnections)

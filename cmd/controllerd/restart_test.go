@@ -152,7 +152,7 @@ func (h *house) pass(stretch time.Duration, since time.Time) {
 // awaitActive waits until so many nodes are told to be online.
 func (h *house) awaitActive(nodes int) {
 	h.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(atMost(30 * time.Second))
 	for {
 		var active []struct{ ID int }
 		h.get("/svc/api/getActiveNodes", &active)

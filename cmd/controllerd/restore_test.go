@@ -16,6 +16,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 )
 
 // another is a house of another building, served by a process of its own.
@@ -105,7 +106,7 @@ func TestRestoreByUpload(t *testing.T) {
 	if err := json.Unmarshal(body, &found); err != nil || status != http.StatusAccepted || found.Nodes != 2 || found.Profiles != 1 {
 		t.Fatalf("restore: %d %s", status, body)
 	}
-	deadline := time.After(time.Minute)
+	deadline := time.After(uitest.Patience)
 	for again := true; again; {
 		h.client = trusting(t, filepath.Join(h.dataDir, certificateFile)) // it has the backup's certificate
 		if res, err := h.client.Get(h.url + "/api/v1/claim"); err == nil {
@@ -114,7 +115,7 @@ func TestRestoreByUpload(t *testing.T) {
 		}
 		select {
 		case <-deadline:
-			t.Fatalf("no restored building after a minute: %s", s.log)
+			t.Fatalf("no restored building: %s", s.log)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -163,7 +164,7 @@ func refusesToken(t *testing.T, h *house, token string) bool {
 // callAnew opens connections until ctx ends. Only what a port says that nobody serves is an error.
 func callAnew(ctx context.Context, url string) error {
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	client := &http.Client{Transport: transport, Timeout: uitest.Patience}
 	for ctx.Err() == nil {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
 		if err != nil {

@@ -76,6 +76,7 @@ func (h *house) lastOrder(bus string) (n uint64) {
 // waitFor waits until a condition holds.
 func waitFor(t *testing.T, most time.Duration, what string, holds func() bool) {
 	t.Helper()
+	most = atMost(most)
 	for deadline := time.Now().Add(most); !holds(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after %v still not: %s", most, what)

@@ -149,7 +149,7 @@ func (d *desk) start(c *client, args []string) (end func()) {
 // returns the submatch; empty if the command ended.
 func (c *client) expect(pattern *regexp.Regexp) string {
 	c.t.Helper()
-	for deadline := time.After(30 * time.Second); ; {
+	for deadline := time.After(atMost(30 * time.Second)); ; {
 		c.mu.Lock()
 		text := c.said.String()[c.read:]
 		if m := pattern.FindStringSubmatchIndex(text); m != nil {
@@ -175,8 +175,8 @@ func (c *client) code() int {
 	c.t.Helper()
 	select {
 	case <-c.ended:
-	case <-time.After(time.Minute):
-		c.t.Fatalf("not ended after a minute; it said %q", c.said.String())
+	case <-time.After(atMost(time.Minute)):
+		c.t.Fatalf("not ended; it said %q", c.said.String())
 	}
 	return c.exit
 }

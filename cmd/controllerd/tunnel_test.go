@@ -14,6 +14,7 @@ import (
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/tunnel"
 	"svc.internal/controller/shelf/account"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/shelf/web"
 )
 
@@ -53,7 +54,7 @@ func TestTheWalkThroughTheTunnelGivesTheSameBytes(t *testing.T) {
 	// What is read may change between two questions: the tunnel's answer counts between two that are the same.
 	same := func(method, path, token, body string) {
 		t.Helper()
-		for deadline := time.Now().Add(60 * time.Second); ; {
+		for deadline := time.Now().Add(uitest.Patience); ; {
 			status, before, direct := h.send(method, path, token, body)
 			gotStatus, got, header := far(method, path, token, body)
 			_, after, _ := h.send(method, path, token, body)

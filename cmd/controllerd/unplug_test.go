@@ -117,7 +117,7 @@ func (c *hammered) awaitConfirmed(t *testing.T, more int) {
 	t.Helper()
 	count := func() int { c.mu.Lock(); defer c.mu.Unlock(); return c.confirmed }
 	want := count() + more
-	for deadline := time.Now().Add(20 * time.Second); count() < want; <-time.After(5 * time.Millisecond) {
+	for deadline := time.Now().Add(atMost(20 * time.Second)); count() < want; <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("no command was confirmed for 20 s")
 		}

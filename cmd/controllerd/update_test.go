@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/drivertest"
+	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/sim"
 )
 
@@ -20,7 +21,7 @@ func TestAnUpdateIsHealthyWhenWhoAnsweredAnswers(t *testing.T) {
 	d := h.desk()
 	before := filepath.Join(t.TempDir(), "answering.json")
 	// What each device did is published a moment after its nodes are online.
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(uitest.Patience)
 	for got := ""; strings.Count(got, `"device"`) != 4; got = d.must("update", "record", "-") {
 		if time.Now().After(deadline) {
 			t.Fatalf("of 4 devices that answer are written down: %s", got)

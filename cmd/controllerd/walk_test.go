@@ -233,6 +233,7 @@ func (h *house) shade(id appliance.ID) sim.DeviceShade {
 // await waits until a condition holds.
 func (h *house) await(most time.Duration, what string, holds func() bool) {
 	h.t.Helper()
+	most = atMost(most)
 	deadline := time.Now().Add(most)
 	for !holds() {
 		if time.Now().After(deadline) {

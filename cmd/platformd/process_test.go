@@ -237,7 +237,7 @@ func TestAnOrderlyEndLetsRequestsUnderWayFinish(t *testing.T) {
 	if err := s.run.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			break // it takes nobody new

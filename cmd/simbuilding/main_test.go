@@ -188,7 +188,7 @@ func TestRefusesWhatItMustNotDo(t *testing.T) {
 		"port in use":         {1, "choose another with --listen", []string{"--site", site, "--listen", taken.Addr().String()}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			c := command()
 			c.SetOut(io.Discard)

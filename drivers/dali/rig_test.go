@@ -189,7 +189,7 @@ func gearsOf(n int, change func(i int, g *dalisim.GearConfig)) []dalisim.GearCon
 
 func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain until %s", what)

@@ -183,10 +183,10 @@ func (b *building) up() {
 
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("still not after 15 s: %s", what)
+			t.Fatalf("still not: %s", what)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -448,7 +448,7 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 			clog(t, l)
 			r := Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond, Scan: test.scan, Timeout: test.timeout}
 			r.Own = func([]byte) bool { return true }
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 			defer cancel()
 			if test.heard != "" {
 				time.AfterFunc(20*time.Millisecond, func() { _, _ = io.WriteString(peer, test.heard) })
@@ -462,7 +462,7 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 			if _, err := l.Exchange(ctx, r); err == nil {
 				t.Fatal("a command that got stuck was reported as done")
 			}
-			peer.SetReadDeadline(time.Now().Add(5 * time.Second))
+			peer.SetReadDeadline(time.Now().Add(3 * time.Minute))
 			got, err := io.ReadAll(peer)
 			if !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("the peer read to %v, want a reset", err)
@@ -485,7 +485,7 @@ func TestConnectionThatComesAfterTheEndIsClosed(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 	peer := g.accept()
-	peer.SetReadDeadline(time.Now().Add(5 * time.Second))
+	peer.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	if _, err := io.ReadAll(peer); err != nil {
 		t.Errorf("it stays open: %v", err)
 	}

@@ -90,10 +90,10 @@ func (b *bench) until(what string, ok func() bool) { waitFor(b.t, what, ok) }
 
 func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	limit := time.Now().Add(5 * time.Second)
+	limit := time.Now().Add(3 * time.Minute)
 	for !ok() {
 		if time.Now().After(limit) {
-			t.Fatalf("waited 5 s until %s", what)
+			t.Fatalf("waited in vain until %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -112,7 +112,7 @@ type deadlineReader interface {
 
 func readFrom(t testing.TB, r deadlineReader, n int) []byte {
 	t.Helper()
-	r.SetReadDeadline(time.Now().Add(5 * time.Second))
+	r.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	buf := make([]byte, n)
 	for got := 0; got < n; {
 		m, err := r.Read(buf[got:])

@@ -1,6 +1,7 @@
 package assistant
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,4 +97,36 @@ func acted(b *sitetest.Building) (out []string) {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// What is left out of an order, why it is given, and what it is on condition of, in many words.
+func TestOrdersSaidAroundTheBush(t *testing.T) {
+	e := on(unchanged())
+	for i, c := range []struct {
+		said  string
+		want  []string
+		never string
+	}{
+		{"Dim the ground floor to 15 percent, not the lobby though", []string{"Not done yet", "Canteen", "Corridor ground floor"}, "Lobby"},
+		{"Leave the canteen alone and dim the lobby to 15", []string{"Not done yet", "15 %: Lobby"}, "Canteen"},
+		{"Don't touch Alps, but switch everything off upstairs", []string{"Not done yet", "Open office north", "Meeting room Lakes"}, "Alps"},
+		{"Don't touch the lobby, but lights off downstairs and blinds down", []string{"I did nothing"}, "Not done yet"},
+		{"Mach das ganze Erdgeschoss aus, aber den Flur nicht", []string{"Noch nicht ausgeführt", "Lobby", "Canteen"}, "Corridor"},
+		{"Im Obergeschoss das Licht aus, Alps aber nicht", []string{"Noch nicht ausgeführt", "Open office north"}, "Alps"},
+		{"Alle Rollos runter, die in der Kantine bleiben oben", []string{"Noch nicht ausgeführt", "Lobby"}, "Canteen"},
+		{"Set the lobby to half but leave Lobby 3 off", []string{"I command whole zones"}, "Not done yet"},
+		{"close the lobby blinds except number 1", []string{"I command whole zones", "number 1"}, "nothing called"},
+		{"Lights on in the canteen, my boss left his phone", []string{"Not done yet", "Canteen"}, "nothing called"},
+		{"Half the light in the corridor downstairs, we lost a contact lens", []string{"in Corridor ground floor"}, "nothing called"},
+		{"lights on in the canteen, I am not in the lobby", []string{""}, "Not done yet"},
+		{"Lower the lobby blinds to 40 percent open and dim the lobby to 35", []string{"shades to 40 % open: Lobby", "lights to 35 %: Lobby"}, "whole number"},
+		{"light of in the canteen", []string{"lights off: Canteen"}, "0 of 5"},
+		{"Licht in der Kanitne aus", []string{"Licht aus: Canteen"}, "kenne ich"},
+		{"If the canteen is above 40 percent, bring it down to 20", []string{"condition (“If”)"}, "Not done yet"},
+		{"Everything below 20 percent up to 40", []string{"condition (“below 20 percent”)"}, "Not done yet"},
+		{"Könntest du die Lobby bitte rot machen?", []string{"Farben"}, "verstehe"},
+		{"Rollos der Kantine halb zu", []string{"Sagen Sie „50 % offen“"}, "ausgeführt"},
+	} {
+		e.converse(t, fmt.Sprint("bush", i), c.said, c.want, c.never)
+	}
 }

@@ -214,7 +214,7 @@ func integration(t testing.TB, db *store.Store, at place, controller string) (us
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); {
+	for deadline := time.Now().Add(3 * time.Minute); !ok(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("still not: %s", what)
 		}

@@ -85,7 +85,7 @@ var shopBoots atomic.Int64
 
 func (o *office) carry(t testing.TB, cid, method, uri, body string) (platform.Carried, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	return o.Carry(ctx, cid, wire.TunnelRequest{
 		Method: method, URI: uri, Host: cid + ".tunnel.example", Peer: "203.0.113.7", Header: http.Header{"Authorization": {"Bearer t"}}, Body: []byte(body),
@@ -270,7 +270,7 @@ func TestCampaignATunnelThatIsCutLeavesNothing(t *testing.T) {
 // settled waits until there are no more goroutines than want, for a while, and returns how many there are.
 func settled(t testing.TB, want int) (n int) {
 	t.Helper()
-	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if n = runtime.NumGoroutine(); n <= want || time.Now().After(deadline) {
 			return n
 		}

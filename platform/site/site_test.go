@@ -54,7 +54,7 @@ func open(t *testing.T) *house {
 
 func (h *house) until(what string, ok func() bool) {
 	h.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			h.t.Fatalf("still not: %s", what)
 		}

@@ -143,7 +143,7 @@ func olaUser(t *testing.T, dir string) *syscall.Credential {
 // run runs one of OLA's clients and returns what it printed.
 func (o *ola) run(program string, args ...string) string {
 	o.t.Helper()
-	ctx, cancel := context.WithTimeout(o.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), 3*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
 	if ctx.Err() != nil {
@@ -157,10 +157,10 @@ func (o *ola) run(program string, args ...string) string {
 
 func (o *ola) until(what string, ok func() bool) {
 	o.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(3 * time.Minute)
 	for !ok() {
 		if time.Now().After(deadline) {
-			o.t.Fatalf("still not after 20 s: %s", what)
+			o.t.Fatalf("still not: %s", what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -44,7 +44,7 @@ func TestAllBytesPassBothWays(t *testing.T) {
 		if _, err := from.Write(all); err != nil {
 			t.Fatal(err)
 		}
-		to.SetReadDeadline(time.Now().Add(5 * time.Second))
+		to.SetReadDeadline(time.Now().Add(3 * time.Minute))
 		var got []byte
 		buf := make([]byte, 512)
 		for len(got) < len(all) {
@@ -75,7 +75,7 @@ func TestMasterOutlivesProgramsThatCloseTheSlave(t *testing.T) {
 	openSlave(t, p.SlavePath()).Close()
 	s := openSlave(t, p.SlavePath())
 	s.Write([]byte("x"))
-	p.Master().SetReadDeadline(time.Now().Add(5 * time.Second))
+	p.Master().SetReadDeadline(time.Now().Add(3 * time.Minute))
 	if n, err := p.Master().Read(make([]byte, 1)); n != 1 || err != nil {
 		t.Errorf("got %d, %v", n, err)
 	}
@@ -85,7 +85,7 @@ func TestCloseHangsTheSlaveUp(t *testing.T) {
 	p := open(t)
 	s := openSlave(t, p.SlavePath())
 	p.Close()
-	s.SetReadDeadline(time.Now().Add(5 * time.Second))
+	s.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	if n, err := s.Read(make([]byte, 1)); n != 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("got %d, %v, want a hang-up", n, err)
 	}
