@@ -24,10 +24,6 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Patience is how long anything may take before a test gives up. It is generous:
-// nothing is measured with it.
-const Patience = 3 * time.Minute
-
 // Browser is the one headless Chromium of a package's tests. Each tab has cookies and storage of its own.
 type Browser struct {
 	ctx context.Context
