@@ -99,17 +99,32 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		behind := d.characters(len(frame))
 		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
 	}
-	least := q.Timeout
+	least, most := q.Timeout, q.Timeout
 	server := d.codec.tcp || d.line.Airtime(1) == 0 // somebody is in between who takes what it is sent
 	if server && t.echoed == nil {                  // a scan has its own patience
+		if r.writes() {
+			d.peer.late(d.line, q.Timeout)
+			q.Guard = max(q.Guard, d.peer.drain(time.Now()))
+		}
 		q.Patience = func() time.Duration {
 			d.peer.late(d.line, least)
-			return d.peer.timeout(least, time.Now())
+			most = d.peer.timeout(least, time.Now())
+			return most
 		}
 	}
+	drained := q.Guard > t.guard
 	reply, err := d.line.Exchange(ctx, q)
+	if drained && errors.Is(err, line.ErrBabble) {
+		err = fmt.Errorf("bus %s: %w: the serial server is slow, and answers still what it was asked before; nothing was sent", d.name, appliance.ErrDamaged)
+	}
 	if server && !reply.Sent.IsZero() {
 		d.waited(frame, reply, err, least)
+		switch {
+		case err == nil && r.writes():
+			d.peer.owed = 0 // nothing says the same as its answer
+		case errors.Is(err, appliance.ErrSilent):
+			d.peer.unanswered(most, listener.passed == "", time.Now())
+		}
 	}
 	if listener.returned {
 		d.line.Echoes()

@@ -33,6 +33,10 @@ type patience struct {
 	// unnumbered: what came much later than a question is no answer to it, but to another master's, or nobody's.
 	unnumbered bool
 
+	// owed are the questions that were not answered in time, less what came late. One after the other is answered still, and
+	// counts as the answer to a newer one that says the same, so that as many stay behind.
+	owed int
+
 	stray int       // what came late so far, see [line.Line.Stray]
 	upTo  time.Time // when the last of it that was looked at came
 }
@@ -78,11 +82,29 @@ func (p *patience) answered(what uint16, at time.Time, timeout time.Duration, la
 
 // timeout is how long an answer is waited for, at least so long.
 func (p *patience) timeout(least time.Duration, now time.Time) time.Duration {
-	if now.Sub(p.slow) > patienceFor {
+	if !p.isSlow(now) {
 		return least
 	}
 	return max(least, p.takes)
 }
+
+// unanswered notes a question that nobody answered for as long as it waited, in which nothing else came, if quiet.
+func (p *patience) unanswered(waited time.Duration, quiet bool, now time.Time) {
+	if p.owed++; quiet && p.isSlow(now) && waited >= p.takes {
+		p.owed = 0 // or it would have gone on
+	}
+}
+
+// drain is for how long nothing may come before a slow serial server is told to write: what it still has would be
+// before it, and keep it until nobody waits for it any more. 0: it has nothing.
+func (p *patience) drain(now time.Time) time.Duration {
+	if p.owed == 0 || !p.unnumbered || !p.isSlow(now) {
+		return 0
+	}
+	return p.takes
+}
+
+func (p *patience) isSlow(now time.Time) bool { return now.Sub(p.slow) <= patienceFor }
 
 // late looks at the answers that came when their time was over.
 func (p *patience) late(l *line.Line, timeout time.Duration) {
@@ -93,8 +115,18 @@ func (p *patience) late(l *line.Line, timeout time.Duration) {
 	p.stray = stray
 	for _, f := range l.Recent() {
 		if late := f.Note == line.NoteNotForUs || f.Note == line.NoteUnasked; late && f.At.After(p.upTo) && len(f.Bytes) >= answerLeast {
-			p.upTo = f.At
+			p.upTo, p.owed = f.At, max(0, p.owed-rtuFrames(f.Bytes))
 			p.answered(binary.BigEndian.Uint16(f.Bytes), f.At, timeout, true)
 		}
 	}
+}
+
+// rtuFrames counts those that came at once.
+func rtuFrames(b []byte) (n int) {
+	for end := answerLeast; end <= len(b); end++ {
+		if crcOK(b[:end]) {
+			n, b, end = n+1, b[end:], answerLeast-1
+		}
+	}
+	return n
 }

@@ -1,6 +1,8 @@
 package modbus
 
 import (
+	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -128,6 +130,83 @@ func TestASlowSerialServerIsWaitedFor(t *testing.T) {
 		}
 		if failed > 2 || late.Load() > 1 {
 			t.Errorf("%d of 40 commands failed, and %d writes came when theirs were over", failed, late.Load())
+		}
+	})
+}
+
+// What a serial server owes is told by what was asked and by what came late; one known to be slow that said nothing for as long as
+// it takes owes nothing, and whose answers have numbers is never owed for.
+func TestWhatASlowServerOwes(t *testing.T) {
+	t.Parallel()
+	at := func(s float64) time.Time { return time.Unix(1e9, 0).Add(time.Duration(s * float64(time.Second))) }
+	for _, unnumbered := range []bool{true, false} {
+		p := patience{unnumbered: unnumbered}
+		want := func(when float64, what string, is bool) {
+			t.Helper()
+			want := time.Duration(0)
+			if is && unnumbered {
+				want = p.takes
+			}
+			if got := p.drain(at(when)); got != want {
+				t.Errorf("%s, without numbers %v: waits %v, want %v", what, unnumbered, got, want)
+			}
+		}
+		p.sent(1, at(0))
+		p.unanswered(200*time.Millisecond, true, at(0.2))
+		want(0.2, "of a server that may be well", false)
+		p.answered(1, at(1.2), 200*time.Millisecond, true)
+		want(1.2, "known to be slow", true)
+		p.unanswered(p.takes, false, at(3))
+		want(3, "something came meanwhile", true)
+		p.unanswered(p.takes-1, true, at(4))
+		want(4, "not waited for as long as it takes", true)
+		want(700, "ten minutes later", false)
+		p.unanswered(p.takes, true, at(6))
+		want(6, "nothing came for so long", false)
+	}
+}
+
+// A serial server becomes slow and piles up questions that are the same, each of whose answers would do for the next. What is
+// read is a little old; what is written waits until the server has no more of them, and is carried out at once.
+func TestASlowSerialServerIsDrainedBeforeItIsToldToWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		end := socketWire(t, "rtu+tcp")
+		b := newBank()
+		for unit := range byte(2) {
+			for c := range uint16(8) {
+				b.set(5+unit, point{coils, c}, 0)
+			}
+		}
+		cfg := busOf(end, map[string]string{"responseTimeout": "200ms"})
+		cfg.Nodes = []appliance.Node{node(1, "5", "waveshare-relay-8ch"), node(2, "6", "waveshare-relay-8ch")}
+		d, _ := open(t, cfg)
+		var written time.Time
+		end.play(t, false, func(q []byte) []piece {
+			time.Sleep(1200 * time.Millisecond)
+			if request := q[1]; request == 5 || request == 15 {
+				written = time.Now()
+			}
+			return []piece{{bytes: rtuFrame(q[0], b.answer(q[0], q[1:len(q)-2]))}}
+		})
+		for i := range 12 { // its time is learnt from those of the other unit
+			_, _ = do(t, d.Polls()[min(i%4, 1)].Exchange)
+		}
+		if d.peer.owed == 0 {
+			t.Fatal("nothing was piled up")
+		}
+		write := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // as long as a command lives
+			defer cancel()
+			_, err := d.Plan([]appliance.Want{level(channel(1, 1), 100)})[0].Steps[0].Do(ctx, appliance.Yield{})
+			return err
+		}
+		if err := write(); err == nil || !strings.Contains(err.Error(), "the serial server is slow") || !written.IsZero() {
+			t.Errorf("with more behind than 5 s are enough for: %v, done at %v", err, written)
+		}
+		d.peer.owed++ // one that it lost
+		if err := write(); err != nil || written.IsZero() || d.peer.owed != 0 {
+			t.Errorf("when the rest is answered: %v, done at %v, %d questions in it still", err, written, d.peer.owed)
 		}
 	})
 }
