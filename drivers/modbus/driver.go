@@ -120,7 +120,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 	if server && !reply.Sent.IsZero() {
 		d.waited(frame, reply, err, least)
 		switch {
-		case err == nil && r.writes():
+		case err == nil && r.writes() && r.unit != 0:
 			d.peer.owed = 0 // nothing says the same as its answer
 		case errors.Is(err, appliance.ErrSilent):
 			d.peer.unanswered(most, listener.passed == "", time.Now())
