@@ -68,8 +68,7 @@ func TestThePanelPage(t *testing.T) {
 			window.fetch = (to, how) => String(to).endsWith("/widget") ? new Promise((_, no) => how.signal.addEventListener("abort", () => no(how.signal.reason))) : real(to, how);
 			return true;
 		})()`)
-		view.Click("[role=switch]")
-		view.WaitText(gives[look.Language])
+		insist(view, func() { view.Click("[role=switch]") }, fmt.Sprintf("document.body.innerText.includes(%q)", gives[look.Language]))
 		view.Wait(`document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`) // as it is
 		inspect(t, view, fmt.Sprintf("panel-late-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 	}
