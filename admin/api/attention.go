@@ -263,7 +263,7 @@ func (d *desk) put(key string, a *appliance.Aside) (Concern, bool) {
 // attend follows the building until ctx ends.
 func (a *API) attend(ctx context.Context) {
 	asides, err := a.Auditor.Asides(ctx)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		a.Log.Error("what was put aside is shown again", "why", err)
 	}
 	a.desk.mu.Lock()

@@ -30,11 +30,9 @@ func (p *phone) press(text string) {
 	p.touch(fmt.Sprintf(`[...(document.querySelector("dialog[open]") || document).querySelectorAll("a,button,summary")].find(e => [%[1]q, %[1]q + " again"].includes((e.getAttribute("aria-label") || e.innerText).trim()) && e.getClientRects().length)`, text))
 }
 
-// pressUntil presses what has a text until the page says something: a thumb that missed, since the page moved below it, taps again.
+// pressUntil presses what has a text until the page says something.
 func (p *phone) pressUntil(text, says string) {
-	said := fmt.Sprintf("document.body.innerText.includes(%q)", says)
-	for p.press(text); !p.Becomes(said, 20*time.Second); p.press(text) {
-	}
+	p.Insist(func() { p.press(text) }, fmt.Sprintf("document.body.innerText.includes(%q)", says))
 }
 
 // choose taps on what a label says.

@@ -26,15 +26,15 @@ func TestThePanelPage(t *testing.T) {
 	tab.WaitText("2 lights")
 
 	// Tap the switch, slide, press a preset and stop: the true devices follow.
-	insist(tab, func() { tab.Press("Lights on") }, `document.querySelector('[role=switch]').getAttribute("aria-checked") === "true" && document.querySelector(".value").innerText === "100%"`)
+	tab.Insist(func() { tab.Press("Lights on") }, `document.querySelector('[role=switch]').getAttribute("aria-checked") === "true" && document.querySelector(".value").innerText === "100%"`)
 	eventually(t, "the lights are on", func() bool { return e.level(1) == 100 })
 	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector(".slider").getBoundingClientRect(); return [r.left, r.right, r.top + r.height / 2]; })()`)
 	left, right, y := at[0], at[1], at[2]
-	insist(tab, func() {
+	tab.Insist(func() {
 		tab.Touch(uitest.Point{X: right - 20, Y: y}, uitest.Point{X: (left + right) / 2, Y: y}, uitest.Point{X: left + (right-left)*0.4, Y: y})
 	}, `/^[2-5]\d%$/.test(document.querySelector(".value").innerText)`)
 	eventually(t, "the lights are dimmed", func() bool { l := e.level(1); return l > 20 && l < 60 })
-	insist(tab, func() { tab.Press("One third") }, `/^[2-6]\d% open/m.test(document.querySelector("[data-of=shades] header").innerText)`) // it takes 3 s, and is stopped on the way
+	tab.Insist(func() { tab.Press("One third") }, `/^[2-6]\d% open/m.test(document.querySelector("[data-of=shades] header").innerText)`) // it takes 3 s, and is stopped on the way
 
 	// What others do appears within a second; measured in the page, from the command's end.
 	e.do(appliance.Command{Kind: appliance.LightLevel, Target: appliance.Target{Scope: appliance.InCluster, ID: 1}, Level: 75})
@@ -68,7 +68,7 @@ func TestThePanelPage(t *testing.T) {
 			window.fetch = (to, how) => String(to).endsWith("/widget") ? new Promise((_, no) => how.signal.addEventListener("abort", () => no(how.signal.reason))) : real(to, how);
 			return true;
 		})()`)
-		insist(view, func() { view.Click("[role=switch]") }, fmt.Sprintf("document.body.innerText.includes(%q)", gives[look.Language]))
+		view.Insist(func() { view.Click("[role=switch]") }, fmt.Sprintf("document.body.innerText.includes(%q)", gives[look.Language]))
 		view.Wait(`document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`) // as it is
 		inspect(t, view, fmt.Sprintf("panel-late-%d-%s", look.Width, cmp.Or(look.Language, "en")))
 	}

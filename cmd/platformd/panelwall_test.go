@@ -55,17 +55,6 @@ func (w *wall) all(do func(name string, tab *uitest.Tab)) {
 	}
 }
 
-// insist does something on a page, and again until it becomes so: what a busy machine does not take within three seconds, or hardware
-// does not confirm in time, is not done, and a person does it again.
-func insist(tab *uitest.Tab, do func(), so string) {
-	for range 5 {
-		if do(); tab.Becomes(so, 20*time.Second) {
-			return
-		}
-	}
-	tab.Wait(so)
-}
-
 // saysOf is true of a screen whose tile of a family says a text.
 func saysOf(of, text string) string {
 	return fmt.Sprintf(`document.querySelector("[data-of=%s] header").innerText.includes(%q)`, of, text)
@@ -73,12 +62,12 @@ func saysOf(of, text string) string {
 
 // pressed presses a button until the tile of a family says what became of it.
 func pressed(tab *uitest.Tab, button, of, text string) {
-	insist(tab, func() { tab.Press(button) }, saysOf(of, text))
+	tab.Insist(func() { tab.Press(button) }, saysOf(of, text))
 }
 
 // said says a sentence at a panel until that is answered.
 func said(tab *uitest.Tab, sentence, answer string) {
-	insist(tab, func() { tab.Type("#say", sentence); tab.Keys("\r") }, fmt.Sprintf("document.body.innerText.includes(%q)", answer))
+	tab.Insist(func() { tab.Type("#say", sentence); tab.Keys("\r") }, fmt.Sprintf("document.body.innerText.includes(%q)", answer))
 }
 
 // says waits until every screen says a text in the tile of a family, and looks at each.
@@ -200,7 +189,7 @@ func TestThePanelOnItsWall(t *testing.T) {
 
 	// A lamp that acknowledges and stays as it is, and one that is dead.
 	mend := w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultStuck})
-	insist(one, func() { one.Press("75%") }, `document.body.innerText.includes("5 of 6 done; Lobby 4 ")`)
+	one.Insist(func() { one.Press("75%") }, `document.body.innerText.includes("5 of 6 done; Lobby 4 ")`)
 	w.says("stuck", "lights", "20% to 75%")
 	mend()
 	mend = w.fault(sim.Fault{Bus: "lights", Address: "4", Kind: sim.FaultSilent})
@@ -266,14 +255,14 @@ func TestAPanelSleeps(t *testing.T) {
 	at := uitest.Eval[[]float64](tab, `(() => { const r = document.querySelector("[role=switch]").getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
 	since := e.lastWrite()
 	const awake = `!document.querySelector(".night")` // a night that has just fallen may not hear the first touch
-	insist(tab, func() { tab.Touch(uitest.Point{X: at[0], Y: at[1]}) }, awake)
+	tab.Insist(func() { tab.Touch(uitest.Point{X: at[0], Y: at[1]}) }, awake)
 	sleep()
-	insist(tab, func() { tab.Keys(" ") }, awake)
+	tab.Insist(func() { tab.Keys(" ") }, awake)
 	sleep()
-	insist(tab, func() { tab.Touch(uitest.Point{X: at[0], Y: at[1]}, uitest.Point{X: at[0] - 300, Y: at[1]}) }, awake)
+	tab.Insist(func() { tab.Touch(uitest.Point{X: at[0], Y: at[1]}, uitest.Point{X: at[0] - 300, Y: at[1]}) }, awake)
 	sleep()
-	insist(tab, func() { tab.Click(".night") }, awake)
-	insist(tab, func() { tab.Click("[role=switch]") }, `document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`)
+	tab.Insist(func() { tab.Click(".night") }, awake)
+	tab.Insist(func() { tab.Click("[role=switch]") }, `document.querySelector("[role=switch]").getAttribute("aria-checked") === "true"`)
 	eventually(t, "the touch of a panel that is awake switches the lights on", func() bool { return e.level(1) == 100 })
 	if got := e.levels(1, since); !slices.Equal(got, []int{100}) {
 		t.Errorf("the light was set to %v, and one tap was to switch it", got)

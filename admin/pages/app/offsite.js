@@ -193,7 +193,7 @@ export default function Offsite() {
       <p class="sub">${t('offsite.every', { n: of.keep, series: of.series })}</p>`}
     ${(some || changing) && html`<p class="sub">${t('offsite.lost')}</p>`}
     <div class="actions start">
-      ${some && html`
+      ${some && !changing && html`
         <button type="button" class="button primary" aria-disabled=${of.underWay ? 'true' : undefined}
           onClick=${() => !of.underWay && now()}>
           ${t(of.underWay ? 'offsite.under' : 'offsite.now')}

@@ -83,6 +83,8 @@ type Tab struct {
 	t   testing.TB
 	ctx context.Context
 
+	so string // what is insisted on; empty: nothing
+
 	mu       sync.Mutex
 	console  []string
 	requests []string
@@ -316,6 +318,20 @@ func (tab *Tab) Wait(expression string) {
 	}
 }
 
+// Insist does something until an expression is true, and again every now and then: a finger misses where a page moves, and what a
+// busy machine does not take in time, or hardware does not confirm, is not done. What is to be pressed may be gone by then.
+func (tab *Tab) Insist(do func(), so string) {
+	tab.t.Helper()
+	tab.so = so
+	for range 5 {
+		if do(); tab.Becomes(so, 20*time.Second) {
+			break
+		}
+	}
+	tab.so = ""
+	tab.Wait(so)
+}
+
 // Becomes waits as [Tab.Wait] does, but so long at most, and reports whether it became true.
 func (tab *Tab) Becomes(expression string, most time.Duration) bool {
 	tab.t.Helper()
@@ -364,10 +380,18 @@ func (tab *Tab) Click(selector string) {
 // usable tells whether an element can be pressed: it is seen, and neither disabled nor busy.
 const usable = `(e) => e?.getClientRects().length > 0 && !e.disabled && e.getAttribute("aria-disabled") !== "true"`
 
+// unless is true, too, where what is insisted on is so.
+func (tab *Tab) unless(expression string) string {
+	if tab.so == "" {
+		return expression
+	}
+	return fmt.Sprintf("(%s) || (%s)", tab.so, expression)
+}
+
 // press clicks on the first of some elements that can be pressed, once there is one.
 func (tab *Tab) press(elements string) {
 	tab.t.Helper()
-	tab.Wait(fmt.Sprintf("(e => e && (e.click(), true))([...%s].find(%s))", elements, usable))
+	tab.Wait(tab.unless(fmt.Sprintf("(e => e && (e.click(), true))([...%s].find(%s))", elements, usable)))
 }
 
 // Press clicks on the button or link with a text, exactly, once it can be pressed.
@@ -380,7 +404,7 @@ func (tab *Tab) Press(text string) {
 // It tells how far one had to scroll for that, in windows.
 func (tab *Tab) Thumb(element string) (scrolled float64) {
 	tab.t.Helper()
-	tab.Wait(fmt.Sprintf(`((e) => {
+	tab.Wait(tab.unless(fmt.Sprintf(`((e) => {
   if (!(%s)(e)) return window.thumb = undefined;
   let r = e.getBoundingClientRect();
   const began = r.top, bars = [...document.querySelectorAll(".topbar, .tabs")].map((b) => b.getBoundingClientRect());
@@ -390,8 +414,11 @@ func (tab *Tab) Thumb(element string) (scrolled float64) {
   const x = r.left + r.width / 2, y = r.top + r.height / 2, was = window.thumb;
   window.thumb = e.contains(at()) ? {x, y, scrolled: (was?.scrolled || 0) + Math.abs(r.top - began) / innerHeight} : undefined;
   return was && window.thumb && was.x === x && was.y === y;
-})(%s)`, usable, element))
-	at := Eval[map[string]float64](tab, `(() => { const t = window.thumb; window.thumb = undefined; return t; })()`)
+})(%s)`, usable, element)))
+	at := Eval[map[string]float64](tab, `(() => { const t = window.thumb; window.thumb = undefined; return t ?? {}; })()`)
+	if len(at) == 0 { // what is insisted on is so
+		return 0
+	}
 	tab.Touch(Point{at["x"], at["y"]})
 	return at["scrolled"]
 }
