@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -346,69 +345,72 @@ func TestMastersAddressTakenByAnotherIsNoticed(t *testing.T) {
 
 func TestBusBehindASerialServer(t *testing.T) {
 	t.Parallel()
-	list := fast(motors(2))
-	// A network brings frames closer together than they were sent; the protocol asks for 10 ms.
-	sim, err := sdnsim.New(sdnsim.Config{Motors: list, AnswerMin: 5 * time.Millisecond, AnswerMax: 15 * time.Millisecond, Quiet: 10 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	cfg := appliance.BusConfig{Bus: appliance.Bus{Name: "shades", Port: "rtu+tcp://" + listener.Addr().String()}}
-	for i := range list {
-		id := appliance.ID(i + 1)
-		cfg.Nodes = append(cfg.Nodes, appliance.Node{ID: id, Address: address(i), Profile: "somfy-sdn"})
-		cfg.Shades = append(cfg.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
-	}
-	o, err := sdn.Open(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 2)
-	go func() { done <- o.Driver.Run(ctx) }()
-	conn, err := listener.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { done <- sim.Serve(ctx, conn) }()
-	t.Cleanup(func() {
-		cancel()
-		for range list {
-			if err := <-done; err != nil {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		list := fast(motors(2))
+		// A network brings frames closer together than they were sent; the protocol asks for 10 ms.
+		sim, err := sdnsim.New(sdnsim.Config{Motors: list, AnswerMin: 5 * time.Millisecond, AnswerMax: 15 * time.Millisecond, Quiet: 10 * time.Millisecond, Virtual: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ground cable.Net
+		listener, err := ground.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		cfg := appliance.BusConfig{Bus: appliance.Bus{Name: "shades", Port: "rtu+tcp://" + listener.Addr().String()}}
+		for i := range list {
+			id := appliance.ID(i + 1)
+			cfg.Nodes = append(cfg.Nodes, appliance.Node{ID: id, Address: address(i), Profile: "somfy-sdn"})
+			cfg.Shades = append(cfg.Shades, appliance.Shade{ID: 5000 + id, Node: id, Output: 1})
+		}
+		o, err := sdn.OpenOn(cfg, ground.Ports())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 2)
+		go func() { done <- o.Driver.Run(ctx) }()
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- sim.Serve(ctx, conn) }()
+		t.Cleanup(func() {
+			cancel()
+			for range list {
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+			conn.Close()
+		})
+		b := &bench{Driver: o.Driver.(*sdn.Driver)}
+		for _, p := range o.Driver.Polls() {
+			if err := b.do(t, p.Exchange); err != nil {
+				t.Fatal(err)
 			}
 		}
-		conn.Close()
+		var want []appliance.Want
+		for _, s := range cfg.Shades {
+			want = append(want, appliance.Want{Ref: appliance.Ref{Shade: s.ID}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Close}})
+		}
+		chains := o.Driver.Plan(want)
+		if len(chains) != 1 || !chains[0].Group {
+			t.Fatalf("%d chains, want one frame to everybody", len(chains))
+		}
+		for _, e := range append(chains[0].Steps, chains[0].Verify...) {
+			if err := b.do(t, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, d := range sim.Devices() {
+			if !d.Moving || d.Opening {
+				t.Errorf("%+v, want it closing", d)
+			}
+		}
+		if c := sim.Counts(); c.ShortQuiet != 0 || c.Collisions != 0 {
+			t.Errorf("on the wire: %+v", c)
+		}
 	})
-	b := &bench{Driver: o.Driver.(*sdn.Driver)}
-	for _, p := range o.Driver.Polls() {
-		if err := b.do(t, p.Exchange); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var want []appliance.Want
-	for _, s := range cfg.Shades {
-		want = append(want, appliance.Want{Ref: appliance.Ref{Shade: s.ID}, Values: appliance.Values{Has: appliance.CanMove, Motion: appliance.Close}})
-	}
-	chains := o.Driver.Plan(want)
-	if len(chains) != 1 || !chains[0].Group {
-		t.Fatalf("%d chains, want one frame to everybody", len(chains))
-	}
-	for _, e := range append(chains[0].Steps, chains[0].Verify...) {
-		if err := b.do(t, e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, d := range sim.Devices() {
-		if !d.Moving || d.Opening {
-			t.Errorf("%+v, want it closing", d)
-		}
-	}
-	if c := sim.Counts(); c.ShortQuiet != 0 || c.Collisions != 0 {
-		t.Errorf("on the wire: %+v", c)
-	}
 }
