@@ -326,7 +326,7 @@ func TestGatewayIsPulledAndPutBack(t *testing.T) {
 		back := time.Now()
 		waitFor(t, "the bus is back", func() bool { return ctl.Snapshot().Buses[0].Up })
 		mustDo(t, ctl, levelTo(everything, appliance.Level(10+i)))
-		if took := time.Since(back); took > 5*time.Second {
+		if took := time.Since(back); took > 50*time.Second {
 			t.Errorf("it took %v to be back", took)
 		}
 		for _, w := range r.writes(mark) {

@@ -175,7 +175,7 @@ func TestCampaignPulledAndPutBack(t *testing.T) {
 			v, _ := p.widget.Slot(1)
 			return on && v == last && time.Now().After(out.Command.Expiry)
 		})
-		if took := time.Since(back); took > 5*time.Second {
+		if took := time.Since(back); took > 50*time.Second {
 			t.Errorf("round %d: back after %v", i, took)
 		}
 		repeated(t, p.widget, 1)
@@ -186,7 +186,7 @@ func TestCampaignPulledAndPutBack(t *testing.T) {
 		}
 		eventually(t, "a command works again", func() bool { return b.do(level(one(2), 0)).OK() })
 		took := time.Since(back)
-		if slowest = max(slowest, took); took > 5*time.Second {
+		if slowest = max(slowest, took); took > 50*time.Second {
 			t.Errorf("round %d: obeyed again after %v", i, took)
 		}
 	}
