@@ -44,10 +44,10 @@ run: build
 peers: ## what the tests talk to, from Debian
 	./scripts/install-peers.sh
 
-# Two packages and four tests of each at once: some wait for what is not a processor, and more would wait for each other's. Those that
+# Three packages and four tests of each at once: some wait for what is not a processor, and more would wait for each other's. Those that
 # take longest begin. What go vet finds is found by make lint.
 test: peers
-	CGO_ENABLED=1 COMMANDS=150 $(GO) test -vet=off -tags peers $(RACE) -shuffle=on -p 2 -parallel 4 -timeout 60m ./cmd/controllerd ./cmd/platformd ./platform/assistant ./...
+	CGO_ENABLED=1 COMMANDS=150 $(GO) test -vet=off -tags peers $(RACE) -shuffle=on -p 3 -parallel 4 -timeout 60m ./cmd/controllerd ./cmd/platformd ./platform/assistant ./...
 	COMMANDS=10000 $(GO) test -vet=off -count=1 -run 'HistoryCampaign' ./cmd/controllerd
 
 lint: lint-pages
