@@ -52,6 +52,7 @@ func TestABoxIsReplacedFromItsClaimPage(t *testing.T) {
 	tab.Wait(`document.querySelector("input[name=fingerprint]")`)
 	tab.Wait(`(document.querySelector("input[name=fingerprint]").closest("details").open = true)`)
 	tab.Type("input[name=fingerprint]", e.fingerprint)
+	inspect(t, tab, "offsite-change-360-light-en")
 	tab.Press("Save")
 	tab.Press("Try it now")
 	tab.WaitText("arrived whole")
