@@ -26,7 +26,7 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 		{name: "a cable is in", carrier: "1\n", says: []string{unclaimed}},
 		{name: "claimed while the daemon starts anew", carrier: "0\n", says: []string{unclaimed, "", unclaimed, "in order"}, opens: true, slept: 10 + 3*2 + 60},
 		{name: "nobody comes", carrier: "", says: []string{unclaimed}, opens: true, slept: 10 + 30*60},
-		{name: "a radio that cannot", carrier: "0\n", hostapd: "exit 1", says: []string{unclaimed}, exit: 1, opens: true, slept: -1},
+		{name: "a radio that cannot", carrier: "0\n", hostapd: "until [ -e DIR/dnsmasq.pid ]; do /bin/sleep 0.02; done\nexit 1", says: []string{unclaimed}, exit: 1, opens: true, slept: -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestWifiOfTheFirstStart(t *testing.T) {
 			stays := "echo $$ >" + dir + "/NAME.pid\nexec /bin/sleep 1000 >/dev/null 2>&1"
 			hostapd := stays
 			if c.hostapd != "" {
-				hostapd = c.hostapd
+				hostapd = strings.ReplaceAll(c.hostapd, "DIR", dir)
 			}
 			program := func(name, text string) {
 				s.put("bin/"+name, "#!/bin/sh\necho "+name+" \"$@\" >>"+dir+"/calls\n"+strings.ReplaceAll(text, "NAME", name)+"\n")
