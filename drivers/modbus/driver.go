@@ -84,21 +84,7 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		return answer{}, line.Reply{}, fmt.Errorf("bus %s: %w: %w", d.name, appliance.ErrRefused, err)
 	}
 	listener := listener{codec: d.codec, request: r, frame: frame, echoed: t.echoed}
-	q := line.Request{
-		Frame: frame, Scan: listener.scan, Timeout: t.timeout, Guard: t.guard,
-		Yield: y, Actuates: t.actuates, At: t.at, Own: listener.own, Length: listener.length,
-	}
-	if t.listen != nil {
-		*t.listen = rollCall{unit: t.listen.unit, sent: frame, echoed: t.echoed} // it may be asked again
-		q.Scan, q.Length = t.listen.scan, nil
-	}
-	if r.unit == 0 {
-		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround
-	}
-	if d.line.Airtime(1) == 0 { // the line cannot know when a serial server has sent it
-		behind := d.characters(len(frame))
-		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
-	}
+	q := d.lineRequest(y, &listener, t)
 	least, most := q.Timeout, q.Timeout
 	server := d.codec.tcp || d.line.Airtime(1) == 0 // somebody is in between who takes what it is sent
 	if server && t.echoed == nil {                  // a scan has its own patience
@@ -151,6 +137,26 @@ func (d *Driver) ask(ctx context.Context, y appliance.Yield, r request, t timing
 		}
 	}
 	return a, reply, nil
+}
+
+// lineRequest is a question as the line takes it.
+func (d *Driver) lineRequest(y appliance.Yield, l *listener, t timing) line.Request {
+	q := line.Request{
+		Frame: l.frame, Scan: l.scan, Timeout: t.timeout, Guard: t.guard,
+		Yield: y, Actuates: t.actuates, At: t.at, Own: l.own, Length: l.length,
+	}
+	if t.listen != nil {
+		*t.listen = rollCall{unit: t.listen.unit, sent: l.frame, echoed: t.echoed} // it may be asked again
+		q.Scan, q.Length = t.listen.scan, nil
+	}
+	if l.request.unit == 0 {
+		q.Scan, q.Timeout, q.Turnaround = nil, 0, d.options.turnaround
+	}
+	if d.line.Airtime(1) == 0 { // the line cannot know when a serial server has sent it
+		behind := d.characters(len(l.frame))
+		q.Timeout, q.Turnaround = q.Timeout+behind, q.Turnaround+behind
+	}
+	return q
 }
 
 // waited notes how long the gateway took, for this answer or for earlier ones.
