@@ -131,9 +131,11 @@ function Settings({ of, onSaved }) {
           <${Field} form=${form} name="region" label=${t('offsite.region')} hint=${t('offsite.region.hint')} autocomplete="off" />`}
         <details open=${!!(form.values.fingerprint || form.values.ca)}>
           <summary><${Icon} name="right" />${t('offsite.trust')}</summary>
-          <p class="sub">${t('offsite.trust.text')}</p>
-          <${Field} form=${form} name="fingerprint" label=${t('fingerprint')} code autocomplete="off" spellcheck="false" />
-          <${Field} form=${form} name="ca" label=${t('offsite.ca')} rows=${3} code spellcheck="false" />
+          <div class="stack">
+            <p class="sub">${t('offsite.trust.text')}</p>
+            <${Field} form=${form} name="fingerprint" label=${t('fingerprint')} code autocomplete="off" spellcheck="false" />
+            <${Field} form=${form} name="ca" label=${t('offsite.ca')} rows=${3} code spellcheck="false" />
+          </div>
         </details>`}
       <${Field} form=${form} name="keep" label=${t('offsite.keep')} type="number" min="1" max="400" inputmode="numeric" />
       <div class="actions start"><${Submit} form=${form}>${t('save')}<//></div>
