@@ -147,14 +147,14 @@ func TestGivenUpAmongSeveral(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		for _, want := range []error{context.Canceled, appliance.ErrPreempted} {
 			_, c, exchange := apart(t)
-			ctx, cancel := context.WithCancel(within(t, 10*time.Second))
+			ctx, cancel := context.WithCancel(within(t, patience))
 			now := make(chan struct{})
 			kept, given := "one", "two"
 			var keep, give <-chan error
 			if first {
 				give = exchange(ctx, given, appliance.Yield{Answer: now})
 			}
-			keep = exchange(within(t, 10*time.Second), kept, appliance.Yield{})
+			keep = exchange(within(t, patience), kept, appliance.Yield{})
 			if !first {
 				give = exchange(ctx, given, appliance.Yield{Answer: now})
 			}
@@ -178,7 +178,7 @@ func TestGivenUpAmongSeveral(t *testing.T) {
 // What is not an answer to any of several is kept in the recorder as that; a look at its reasons ends no wait.
 func TestWhatIsSkippedAmongSeveral(t *testing.T) {
 	l, c, exchange := apart(t)
-	one := exchange(within(t, 10*time.Second), "one", appliance.Yield{})
+	one := exchange(within(t, patience), "one", appliance.Yield{})
 	s := l.current().(*socket)
 	for range 5 {
 		s.interrupt()
@@ -203,7 +203,7 @@ func TestWhatIsSkippedAmongSeveral(t *testing.T) {
 func TestTheLeadIsLentWhileAnAnswerIsAwaited(t *testing.T) {
 	l, c, exchange := apart(t)
 	var lent time.Time
-	one := exchange(within(t, 10*time.Second), "one", appliance.Yield{Apart: func(sent time.Time, wait func()) { lent = sent; wait() }})
+	one := exchange(within(t, patience), "one", appliance.Yield{Apart: func(sent time.Time, wait func()) { lent = sent; wait() }})
 	io.WriteString(c, "one\n")
 	if err := <-one; err != nil || lent.IsZero() {
 		t.Errorf("lent since %v: %v", lent, err)
@@ -216,7 +216,7 @@ func TestTheLeadIsLentWhileAnAnswerIsAwaited(t *testing.T) {
 		t.Errorf("given up before: sent %v, %v", reply.Sent, err)
 	}
 	r.At = &settings
-	if _, err := l.Exchange(within(t, 10*time.Second), r); !errors.Is(err, appliance.ErrRefused) {
+	if _, err := l.Exchange(within(t, patience), r); !errors.Is(err, appliance.ErrRefused) {
 		t.Errorf("at other settings: %v", err)
 	}
 	if len(l.turn) > 0 {

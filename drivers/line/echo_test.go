@@ -29,7 +29,7 @@ func TestEcho(t *testing.T) {
 					b.write("one\n")
 				}
 			})
-			reply, err := b.Exchange(within(t, 10*time.Second), ask("one"))
+			reply, err := b.Exchange(within(t, patience), ask("one"))
 			if test.want != nil {
 				wantErr(t, err, test.want)
 				if reply.Sent.IsZero() {
@@ -46,7 +46,7 @@ func TestFrameThatNobodyAnswers(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Echo = true })
 	b.device(func() { b.write(string(b.read(4))) })
 	begun := time.Now()
-	reply, err := b.Exchange(within(t, 10*time.Second), Request{Frame: []byte("all\n"), Turnaround: 50 * time.Millisecond})
+	reply, err := b.Exchange(within(t, patience), Request{Frame: []byte("all\n"), Turnaround: 50 * time.Millisecond})
 	if err != nil || reply.Frame != nil {
 		t.Fatalf("got %q, %v; want nothing, no error", reply.Frame, err)
 	}
@@ -73,7 +73,7 @@ func TestTurnaroundHoldsThoughTheCallerLeaves(t *testing.T) {
 		}
 		b.write("one\n")
 	})
-	answer, err := b.Exchange(within(t, 10*time.Second), ask("one"))
+	answer, err := b.Exchange(within(t, patience), ask("one"))
 	wantAnswer(t, answer, err, "one")
 }
 
@@ -84,7 +84,7 @@ func TestPreempt(t *testing.T) {
 		now := make(chan struct{})
 		close(now)
 		r.Yield = appliance.Yield{Begin: now, Answer: now}
-		reply, err := b.Exchange(within(t, 10*time.Second), r)
+		reply, err := b.Exchange(within(t, patience), r)
 		wantErr(t, err, appliance.ErrPreempted)
 		if !reply.Sent.IsZero() {
 			t.Error("Sent is set, though nothing was sent")
@@ -98,7 +98,7 @@ func TestPreempt(t *testing.T) {
 		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		time.AfterFunc(30*time.Millisecond, func() { close(now) })
 		begun := time.Now()
-		reply, err := b.Exchange(within(t, time.Minute), r)
+		reply, err := b.Exchange(within(t, patience), r)
 		wantErr(t, err, appliance.ErrPreempted)
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("gave up after %v, want 30ms", took)
@@ -114,7 +114,7 @@ func TestPreempt(t *testing.T) {
 		r.Yield = appliance.Yield{Begin: now, Answer: now}
 		time.AfterFunc(20*time.Millisecond, func() { close(now) })
 		begun := time.Now()
-		_, err := b.Exchange(within(t, 10*time.Second), r)
+		_, err := b.Exchange(within(t, patience), r)
 		wantErr(t, err, appliance.ErrPreempted)
 		if took := time.Since(begun); took < b.Airtime(21) {
 			t.Errorf("gave up after %v, while the request took %v", took, b.Airtime(21))
@@ -133,7 +133,7 @@ func TestPreempt(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			b.write("e\n")
 		})
-		reply, err := b.Exchange(within(t, 10*time.Second), r)
+		reply, err := b.Exchange(within(t, patience), r)
 		wantAnswer(t, reply, err, "one")
 	})
 }

@@ -86,7 +86,7 @@ func TestTimeIsUpAlthoughSomebodyGoesOnTalking(t *testing.T) {
 				Scan: func(b []byte) (int, Verdict) { return len(b), Skip },
 			}
 			begun := time.Now()
-			if _, err := l.Exchange(within(t, 20*time.Second), r); !errors.Is(err, appliance.ErrSilent) {
+			if _, err := l.Exchange(within(t, patience), r); !errors.Is(err, appliance.ErrSilent) {
 				t.Errorf("%v, want %v", err, appliance.ErrSilent)
 			}
 			if took := time.Since(begun); took > 5*time.Second {

@@ -118,7 +118,7 @@ func TestDamageAmongSeveral(t *testing.T) {
 			r.Own = func(b []byte) bool { return text == "one" == (b[0] == 'b') }
 			done := make(chan error, 1)
 			go func() {
-				_, err := l.Exchange(within(t, 10*time.Second), r)
+				_, err := l.Exchange(within(t, patience), r)
 				done <- err
 			}()
 			readFrom(t, c, 4)

@@ -96,10 +96,10 @@ func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	noLeaks(t)
 	b := newBench(t, nil)
-	log := b.Follow(within(t, time.Minute))
+	log := b.Follow(within(t, patience))
 	for i := range 20 {
 		echoDevice(b.wire)
-		reply, err := b.Exchange(within(t, 10*time.Second), ask("one"))
+		reply, err := b.Exchange(within(t, patience), ask("one"))
 		wantAnswer(t, reply, err, "one")
 		old := b.wire
 		if i%2 == 0 { // while idle
@@ -116,7 +116,7 @@ func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
 				old.Close()
 			})
 			begun := time.Now()
-			reply, err := b.Exchange(within(t, 2*time.Minute), silent)
+			reply, err := b.Exchange(within(t, patience), silent)
 			wantErr(t, err, appliance.ErrBusDown)
 			if reply.Sent.IsZero() || time.Since(begun) > 10*time.Second {
 				t.Fatalf("round %d: sent %v, noticed after %v", i, reply.Sent, time.Since(begun))
@@ -124,7 +124,7 @@ func TestUnpluggedAndBackUnderAnotherName(t *testing.T) {
 		}
 		b.until("the loss is noticed", func() bool { return b.Link() != nil })
 		begun := time.Now()
-		_, err = b.Exchange(within(t, time.Minute), ask("one"))
+		_, err = b.Exchange(within(t, patience), ask("one"))
 		wantErr(t, err, appliance.ErrBusDown)
 		if took := time.Since(begun); took > 4*time.Second {
 			t.Fatalf("round %d: ErrBusDown took %v, want at once", i, took)
@@ -198,14 +198,15 @@ func (u usb) plug(id, socket string) *pty.Pty {
 	return p
 }
 
+// unplug removes the names first: another program may have taken the device's number by the time that they are looked at.
 func (u usb) unplug(p *pty.Pty, id, socket string) {
-	p.Close()
 	if id != "" {
 		os.Remove(filepath.Join(u.root, "serial/by-id", id))
 	}
 	if socket != "" {
 		os.Remove(filepath.Join(u.root, "serial/by-path", socket))
 	}
+	p.Close()
 }
 
 func TestAdapterIsFoundAgainByItsOwnName(t *testing.T) {
@@ -233,7 +234,7 @@ func TestAdapterIsFoundAgainByItsOwnName(t *testing.T) {
 			if took := time.Since(plugged); took > 20*time.Second { // ten times: other programs may have the processors
 				t.Errorf("back after %v, want 2s at most", took)
 			}
-			reply, err := l.Exchange(within(t, 10*time.Second), ask("one"))
+			reply, err := l.Exchange(within(t, patience), ask("one"))
 			wantAnswer(t, reply, err, "one")
 		})
 	}
@@ -292,10 +293,10 @@ func TestSecondOpenerIsRefused(t *testing.T) {
 		err := second.Link()
 		return err != nil && strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid()))
 	})
-	_, err := second.Exchange(within(t, 10*time.Second), ask("one"))
+	_, err := second.Exchange(within(t, patience), ask("one"))
 	wantErr(t, err, appliance.ErrBusDown)
 	b.device(func() { b.write(string(b.read(4))) })
-	reply, err := b.Exchange(within(t, 10*time.Second), ask("one"))
+	reply, err := b.Exchange(within(t, patience), ask("one"))
 	wantAnswer(t, reply, err, "one")
 }
 
@@ -326,7 +327,7 @@ func TestPortHeldByAnotherProgram(t *testing.T) {
 
 func TestMissingPortIsExplained(t *testing.T) {
 	l := run(t, Config{Name: "ground floor", Port: filepath.Join(t.TempDir(), "ttyUSB0"), Serial: settings})
-	_, err := l.Exchange(within(t, 10*time.Second), ask("one"))
+	_, err := l.Exchange(within(t, patience), ask("one"))
 	wantErr(t, err, appliance.ErrBusDown)
 	for _, part := range []string{"ground floor", "ttyUSB0", "plugged in"} {
 		if !strings.Contains(err.Error(), part) {
@@ -358,7 +359,7 @@ func TestExchangeAfterRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		_, err = l.Exchange(within(t, 10*time.Second), ask("one"))
+		_, err = l.Exchange(within(t, patience), ask("one"))
 		wantErr(t, err, appliance.ErrBusDown)
 		if took := time.Since(begun); took > 400*time.Millisecond {
 			t.Errorf("%s: took %v, want at once", port, took)
@@ -386,7 +387,7 @@ func TestExchangeUnderWayWhenRunEnds(t *testing.T) {
 	go func() { readFrom(t, p.Master(), 4); cancel() }()
 	r := ask("one")
 	r.Timeout = 20 * time.Second
-	_, err = l.Exchange(within(t, 30*time.Second), r)
+	_, err = l.Exchange(within(t, patience), r)
 	wantErr(t, err, appliance.ErrBusDown)
 	<-ended
 }
@@ -406,7 +407,7 @@ func TestAdapterThatTakesNoMoreBytes(t *testing.T) {
 	r := ask("MOVE THE SHADE")
 	r.Actuates = true
 	begun := time.Now()
-	_, err := b.Exchange(within(t, 5*time.Second), r)
+	_, err := b.Exchange(within(t, patience), r)
 	wantErr(t, err, appliance.ErrBusDown)
 	if took := time.Since(begun); took > 4*time.Second {
 		t.Errorf("gave up after %v", took)
@@ -446,7 +447,7 @@ func TestBroadcastStuckInTheAdapterIsWithdrawn(t *testing.T) {
 	s := &stuck{port: b.Line.link.port}
 	b.Line.link.port = s
 	b.mu.Unlock()
-	_, err := b.Exchange(within(t, 5*time.Second), Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond})
+	_, err := b.Exchange(within(t, patience), Request{Frame: []byte("MOVE THE SHADE"), Actuates: true, Turnaround: 20 * time.Millisecond})
 	wantErr(t, err, appliance.ErrSilent)
 	if !s.aborted.Load() {
 		t.Error("it may still be delivered")

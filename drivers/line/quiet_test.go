@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -112,6 +113,49 @@ func TestNoFrameFollowsHalfAnAnswerAtOnce(t *testing.T) {
 		v.ask(t)
 		if rest := v.out[1].Sub(gaveUp); rest < gap {
 			t.Errorf("the next frame came %v after half an answer was given up, want %v", rest, gap)
+		}
+	})
+}
+
+func TestBabblingLineIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(*virtual) {}, func(c *line.Config) { c.Silence = 200 * time.Millisecond })
+		babble := time.NewTicker(500 * time.Microsecond)
+		over := make(chan struct{})
+		defer close(over)
+		go func() {
+			for {
+				select {
+				case <-over:
+					return
+				case <-babble.C:
+					v.end.Write([]byte("x"))
+				}
+			}
+		}()
+		time.Sleep(gap)
+		begun := time.Now()
+		err := v.ask(t)
+		if !errors.Is(err, appliance.ErrDamaged) || !errors.Is(err, line.ErrBabble) || !strings.Contains(err.Error(), "bus test") {
+			t.Errorf("got %v, want the bus named that babbles", err)
+		}
+		if took := time.Since(begun); took < line.BabbleLimit || took > line.BabbleLimit+200*time.Millisecond {
+			t.Errorf("gave up after %v, want %v and a silence at most", took, line.BabbleLimit)
+		}
+		if len(v.out) > 0 {
+			t.Error("a frame went out between others")
+		}
+	})
+}
+
+// TestOneLateAnswerIsNoBabble: a line that was heard once while a long silence was waited for is not babbling.
+func TestOneLateAnswerIsNoBabble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(v *virtual) { v.end.Write([]byte("full")) }, func(c *line.Config) { c.Silence = line.BabbleLimit + 200*time.Millisecond })
+		v.end.Write([]byte("y")) // begins the silence
+		time.AfterFunc(line.BabbleLimit/2, func() { v.end.Write([]byte("x")) })
+		if err := v.ask(t); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestAShorterAnswerIsLookedAt(t *testing.T) {
 			b.device(func() { b.read(8); b.write("0123456\n") })
 			r := ask("0123456")
 			r.Timeout, r.Length = time.Minute, func([]byte) int { return 8 + missing }
-			reply, err := b.Exchange(within(t, 20*time.Second), r)
+			reply, err := b.Exchange(within(t, patience), r)
 			wantAnswer(t, reply, err, "0123456")
 		}
 	}

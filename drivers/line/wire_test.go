@@ -18,6 +18,9 @@ import (
 	"svc.internal/controller/drivers/line/pty"
 )
 
+// patience is how long anything may take before a test gives up; nothing is measured with it.
+const patience = 3 * time.Minute
+
 var settings = appliance.LineSettings{BaudRate: 115200, Parity: "even", DataBits: 8, StopBits: 1}
 
 // bench is a line under test on a pseudo-terminal. The link leads to whatever
@@ -66,8 +69,8 @@ func runUntil(t testing.TB, cfg Config) (*Line, context.CancelFunc) {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(5 * time.Second):
-			t.Error("Run has not ended 5 s after its context")
+		case <-time.After(patience):
+			t.Error("Run goes on after its context")
 		}
 	})
 	return l, cancel
@@ -90,7 +93,7 @@ func (b *bench) until(what string, ok func() bool) { waitFor(b.t, what, ok) }
 
 func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	limit := time.Now().Add(3 * time.Minute)
+	limit := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(limit) {
 			t.Fatalf("waited in vain until %s", what)
@@ -112,7 +115,7 @@ type deadlineReader interface {
 
 func readFrom(t testing.TB, r deadlineReader, n int) []byte {
 	t.Helper()
-	r.SetReadDeadline(time.Now().Add(3 * time.Minute))
+	r.SetReadDeadline(time.Now().Add(patience))
 	buf := make([]byte, n)
 	for got := 0; got < n; {
 		m, err := r.Read(buf[got:])

@@ -11,7 +11,7 @@ import (
 func TestGivesWayInTheSilenceAndNotLater(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Silence = 50 * time.Millisecond })
 	urgent := make(chan struct{})
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, patience)
 	r := ask("hello")
 	r.Yield.Begin = urgent
 	b.device(func() {
@@ -34,7 +34,7 @@ func TestGivesWayInTheSilenceAndNotLater(t *testing.T) {
 func TestLeavesAnAdapterTimeAfterAFrameThatNobodyAnswered(t *testing.T) {
 	const silence = 5 * time.Millisecond
 	b := newBench(t, func(c *Config) { c.Silence = silence })
-	ctx := within(t, 10*time.Second)
+	ctx := within(t, patience)
 	urgent := make(chan struct{})
 	r := ask("hello")
 	r.Yield.Answer = urgent

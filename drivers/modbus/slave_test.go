@@ -22,7 +22,7 @@ import (
 )
 
 // deadline bounds every wait of the tests.
-const deadline = 5 * time.Second
+const deadline = 3 * time.Minute
 
 // wire is the far end of a bus.
 type wire struct {
@@ -478,9 +478,9 @@ func lineRequest(frame []byte, scan func([]byte) (int, line.Verdict)) line.Reque
 // until waits for a condition.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(4 * deadline); !ok(); {
+	for end := time.Now().Add(deadline); !ok(); {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain: %s", 4*deadline, what)
+			t.Fatalf("waited %v in vain: %s", deadline, what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
