@@ -212,12 +212,12 @@ func rules(n int) func(*appliance.Site) {
 func TestAWriterThatDoesNotComeFreeIsTold(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	alive := func(bound time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), bound)
+	alive := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		return s.Alive(ctx)
 	}
-	if err := alive(time.Minute); err != nil {
+	if err := alive(); err != nil {
 		t.Error(err)
 	}
 	h := s.db.Load()
@@ -226,13 +226,18 @@ func TestAWriterThatDoesNotComeFreeIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := alive(20 * time.Millisecond); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), name) {
+		ctx, giveUp := context.WithCancel(t.Context())
+		told, before := make(chan error, 1), db.Stats().WaitCount
+		go func() { told <- s.Alive(ctx) }()
+		eventually(t, "somebody waits for the writer", func() bool { return db.Stats().WaitCount > before })
+		giveUp()
+		if err := <-told; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), name) {
 			t.Errorf("with %s writer in use: %v", name, err)
 		}
 		conn.Close()
 	}
 	s.db.Store(&handles{read: h.read})
-	if err := alive(time.Minute); err != nil {
+	if err := alive(); err != nil {
 		t.Errorf("without writers: %v", err)
 	}
 	s.db.Store(h)

@@ -128,6 +128,10 @@ func TestWhatIsEncryptedToAKeyIsOpenedByItsSecretAlone(t *testing.T) {
 	}
 	damaged := bytes.Clone(data)
 	damaged[len(damaged)-1] ^= 1
+	slip := "Q"
+	if secret[20:21] == slip {
+		slip = "P"
+	}
 	file := "# created: 2026-11-27T00:00:00Z\n# public key: " + public + "\n" + secret + "\n"
 	for _, c := range []struct {
 		name string
@@ -139,7 +143,7 @@ func TestWhatIsEncryptedToAKeyIsOpenedByItsSecretAlone(t *testing.T) {
 		{"the file of age-keygen", data, &file, nil},
 		{"in small letters, with space about it", data, new(" " + strings.ToLower(secret) + "\r\n"), nil},
 		{"another key", data, &other, ErrWrongKey},
-		{"a key with a slip", data, new(secret[:20] + "Q" + secret[21:]), ErrBadKey},
+		{"a key with a slip", data, new(secret[:20] + slip + secret[21:]), ErrBadKey},
 		{"half a key", data, new(secret[:30]), ErrBadKey},
 		{"the public key", data, &public, ErrKeyNeeded},
 		{"a passphrase", data, new("correct horse"), ErrKeyNeeded},
