@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,6 +91,10 @@ func (d *device) quick() bool { return d.slowest > 0 && 2*d.slowest < probeWait 
 // suspect reports whether the device did not answer when it was last asked, or is
 // not known to exist.
 func (d *device) suspect() bool { return d.fails > 0 }
+
+// silent reports whether the device was last asked in vain, and nothing was heard: a damaged answer is one, which
+// another's late one on the same wires may have run into.
+func (d *device) silent() bool { return d.suspect() && !errors.Is(d.why, appliance.ErrDamaged) }
 
 // budget is bus time that devices which do not answer may still cost.
 type budget struct {

@@ -85,8 +85,8 @@ func (s *State) stoppedBefore(p *piece) bool {
 }
 
 // rankOf a piece among the others.
-func (s *State) rankOf(p *piece, suspect bool) rank {
-	r := p.rankOf(suspect)
+func (s *State) rankOf(p *piece, silent bool) rank {
+	r := p.rankOf(silent)
 	switch {
 	case r != rankStop && r != rankWrite:
 	case s.repeats(p) && p.begun():

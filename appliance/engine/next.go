@@ -134,7 +134,7 @@ func (s *State) nextPiece() (*piece, rank, time.Time) {
 	var soonest time.Time
 	for _, p := range s.pieces {
 		d := s.devices[p.exchange().Device]
-		r := s.rankOf(p, d != nil && d.suspect())
+		r := s.rankOf(p, d != nil && d.silent())
 		if r >= bestRank || d != nil && d.asked || !s.room(r >= rankRetry) {
 			continue
 		}

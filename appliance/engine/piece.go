@@ -60,18 +60,18 @@ const (
 	rankWrite                  // first writes, as they came
 	rankStopRead               // whether a STOP was obeyed
 	rankRead                   // reading back of others
-	rankRepair                 // what has to be ordered or read again, since it was not as wanted
+	rankRepair                 // what has to be ordered or read again, since it was not as wanted, or was damaged
 	rankStopRetry              // a STOP that was not heard
-	rankRetry                  // others that were not, or whose device did not answer lately
+	rankRetry                  // others whose device did not answer lately
 	rankAgain                  // what orders things again that the last frame of a command ordered
 	rankOffline                // the one try that a device gets which is offline
 	rankStopBehind             // a STOP that nobody else would send, unheard thrice
 	ranks
 )
 
-// rankOf a piece; suspect: its device did not answer when it was last asked. Whoever is
+// rankOf a piece; silent: its device did not answer when it was last asked. Whoever is
 // silent keeps nobody waiting: its repetitions come behind everything that others want.
-func (p *piece) rankOf(suspect bool) rank {
+func (p *piece) rankOf(silent bool) rank {
 	stop := p.stops() && !p.verifying()
 	switch {
 	case stop && (p.duty == mayStop || p.duty == mustStop && p.tries >= ofCommands.silent):
@@ -82,9 +82,9 @@ func (p *piece) rankOf(suspect bool) rank {
 		return rankStopRetry
 	case stop:
 		return rankStop
-	case p.tries > 0, suspect:
+	case silent:
 		return rankRetry
-	case p.looks > 0, p.repairs():
+	case p.tries > 0, p.looks > 0, p.repairs():
 		return rankRepair
 	case p.verifying() && p.stops():
 		return rankStopRead

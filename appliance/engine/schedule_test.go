@@ -52,10 +52,10 @@ func TestWhatGoesFirst(t *testing.T) {
 	}
 	written := func(n int) []*member { return []*member{{writes: n}} }
 	for _, row := range []struct {
-		what    string
-		piece   piece
-		suspect bool
-		rank    rank
+		what   string
+		piece  piece
+		silent bool
+		rank   rank
 	}{
 		{"a stop", piece{chain: chain(stop)}, false, rankStop},
 		{"a stop for who did not answer", piece{chain: chain(stop)}, true, rankStop},
@@ -66,7 +66,8 @@ func TestWhatGoesFirst(t *testing.T) {
 		{"reading back what was told twice", piece{chain: chain(level), members: written(2), pos: 1}, false, rankRepair},
 		{"reading back once more", piece{chain: chain(level), members: written(1), pos: 1, looks: 1}, false, rankRepair},
 		{"a stop that was not heard", piece{chain: chain(stop), tries: 1}, false, rankStopRetry},
-		{"a level that was not heard", piece{chain: chain(level), tries: 1}, false, rankRetry},
+		{"a level that was not heard", piece{chain: chain(level), tries: 1}, true, rankRetry},
+		{"a level whose answer was damaged", piece{chain: chain(level), tries: 1}, false, rankRepair},
 		{"a level for who did not answer", piece{chain: chain(level)}, true, rankRetry},
 		{"reading back from who did not answer", piece{chain: chain(level), members: written(1), pos: 1}, true, rankRetry},
 		{"a level for who is offline", piece{chain: chain(level), offline: true}, false, rankOffline},
@@ -75,7 +76,7 @@ func TestWhatGoesFirst(t *testing.T) {
 		{"a stop that must be", piece{chain: chain(stop), duty: mustStop}, false, rankStop},
 		{"a stop that must be, unheard thrice", piece{chain: chain(stop), duty: mustStop, tries: ofCommands.silent}, false, rankStopBehind},
 	} {
-		if got := row.piece.rankOf(row.suspect); got != row.rank {
+		if got := row.piece.rankOf(row.silent); got != row.rank {
 			t.Errorf("%s: rank %d, want %d", row.what, got, row.rank)
 		}
 	}
