@@ -117,6 +117,31 @@ func TestNoFrameFollowsHalfAnAnswerAtOnce(t *testing.T) {
 	})
 }
 
+// A question is given up once it is out. The next frame keeps the silence as if the adapter had sent 3 ms late.
+func TestLeavesAnAdapterTimeAfterAFrameThatNobodyAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		urgent := make(chan struct{})
+		v := newVirtual(t, func(v *virtual) {
+			if len(v.out) == 1 {
+				close(urgent)
+			}
+		}, nil)
+		r := line.Request{Frame: []byte("?"), Timeout: patience, Scan: func([]byte) (int, line.Verdict) { return 0, line.More }}
+		r.Yield.Answer = urgent
+		given, err := v.Exchange(t.Context(), r)
+		if !errors.Is(err, appliance.ErrPreempted) || given.Sent.IsZero() {
+			t.Fatalf("got sent %v, error %v; want it sent and ErrPreempted", given.Sent, err)
+		}
+		next, err := v.Exchange(t.Context(), line.Request{Frame: []byte("!")}) // to everybody: no answer tells that it was over sooner
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest := next.Sent.Add(-v.Airtime(1)).Sub(given.Sent); rest < gap+3*time.Millisecond {
+			t.Errorf("the next frame began %v after the one that was given up, want at least %v", rest, gap+3*time.Millisecond)
+		}
+	})
+}
+
 func TestBabblingLineIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVirtual(t, func(*virtual) {}, func(c *line.Config) { c.Silence = 200 * time.Millisecond })

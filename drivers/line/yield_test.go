@@ -28,30 +28,3 @@ func TestGivesWayInTheSilenceAndNotLater(t *testing.T) {
 		t.Errorf("got sent %v, error %v; want nothing sent and ErrPreempted", reply.Sent, err)
 	}
 }
-
-// TestLeavesAnAdapterTimeAfterAFrameThatNobodyAnswered gives up a question once it is
-// out. The next frame keeps the silence as if the adapter had sent late.
-func TestLeavesAnAdapterTimeAfterAFrameThatNobodyAnswered(t *testing.T) {
-	const silence = 5 * time.Millisecond
-	b := newBench(t, func(c *Config) { c.Silence = silence })
-	ctx := within(t, patience)
-	urgent := make(chan struct{})
-	r := ask("hello")
-	r.Yield.Answer = urgent
-	b.device(func() {
-		b.read(6)
-		close(urgent)
-		b.read(6)
-	})
-	given, err := b.Exchange(ctx, r)
-	if !errors.Is(err, appliance.ErrPreempted) || given.Sent.IsZero() {
-		t.Fatalf("got sent %v, error %v; want it sent and ErrPreempted", given.Sent, err)
-	}
-	next, err := b.Exchange(ctx, Request{Frame: []byte("hello\n")}) // to everybody: no answer tells that it was over sooner
-	if err != nil {
-		t.Fatal(err)
-	}
-	if begun := next.Sent.Add(-b.airtimeAt(nil, 6)); begun.Sub(given.Sent) < silence+adapterLag {
-		t.Errorf("the next frame began %v after the one that was given up, want at least %v", begun.Sub(given.Sent), silence+adapterLag)
-	}
-}
