@@ -61,7 +61,7 @@ func Begin(t testing.TB, p Party) (end func() Counts) {
 	return end
 }
 
-// Main attacks until its standard input ends, if this process was made for that by [Begin],
+// Main attacks until its standard input ends and something of each attack has come to the daemon, if this process was made for that by [Begin],
 // prints the counts and ends the process. Else it does nothing.
 func Main() {
 	file := os.Getenv(partyVar)
@@ -80,6 +80,7 @@ func Main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	count := p.attack(ctx)
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	count.await(ctx)
 	cancel() // what comes now is not counted; the end of the process hangs up
 	count.mu.Lock()
 	defer count.mu.Unlock()
