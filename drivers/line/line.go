@@ -250,7 +250,6 @@ func (l *Line) open(ctx context.Context, limit time.Duration) (port, error) {
 		l.noteDown(ctx, err)
 		return nil, err
 	}
-	l.rec.Add(time.Now(), appliance.FrameReceived, nil, notePortFound)
 	l.log.Info("port open")
 	p.start()
 	return p, nil
@@ -264,10 +263,12 @@ func (l *Line) install(p port) error {
 		p.close()
 		return errNotRun
 	}
-	l.link = link{port: p, opened: time.Now(), lost: l.link.lost, echo: l.cfg.Echo}
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
 	l.discard(noteIncomplete) // what the last port left
+	now := time.Now()
+	l.rec.Add(now, appliance.FrameReceived, nil, notePortFound) // before anybody can send
+	l.link = link{port: p, opened: now, lost: l.link.lost, echo: l.cfg.Echo}
 	return nil
 }
 
@@ -340,8 +341,8 @@ func (l *Line) detach(p port, why error) bool {
 	if !l.heard.Load() && time.Since(l.link.opened) < shortLife {
 		l.link.state = linkFailed
 	}
+	l.rec.Add(time.Now(), appliance.FrameReceived, nil, notePortLost) // before it can be found again
 	l.mu.Unlock()
-	l.rec.Add(time.Now(), appliance.FrameReceived, nil, notePortLost)
 	l.log.Warn("port lost", "reason", why)
 	return true
 }
