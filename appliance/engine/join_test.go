@@ -185,30 +185,36 @@ func TestRepetitionsTakeTurnsWithOneThing(t *testing.T) {
 }
 
 // Nor is it starved by stops that nobody hears, which clients give again and again, on the same wires: a damaged answer
-// is no silence.
-func TestDamageGoesBeforeWhoIsDeaf(t *testing.T) {
-	r := newRig(t, 1, 1)
-	r.begin()
-	lamp, deaf := r.things[0], r.things[1]
-	deaf.answers = r.silent
-	for at := time.Duration(0); at < 4*time.Second; at += 150 * time.Millisecond {
-		r.after(at, func() { r.command(motion(appliance.Stop), deaf) })
-	}
-	damaged := 0
-	lamp.answers = func(write bool) (bool, time.Duration, error) {
-		if write {
-			return true, 0, nil
-		}
-		if damaged++; damaged <= 2 {
-			return false, r.timeout, appliance.ErrDamaged
-		}
-		return true, 0, nil
-	}
-	var of uint64
-	r.after(time.Second, func() { of = r.command(dim(77), lamp) })
-	r.run(2200 * time.Millisecond)
-	if as, why := r.outcome(of); as != Confirmed {
-		t.Errorf("a lamp whose answers were damaged twice: %v, %v, after %d of them", as, why, damaged)
+// is no silence, nor is "busy".
+func TestWhoSpeaksGoesBeforeWhoIsDeaf(t *testing.T) {
+	for name, bad := range map[string]struct {
+		write bool // it is the answer to the write, not to the read after it
+		err   error
+	}{"damaged": {false, appliance.ErrDamaged}, "busy": {true, appliance.ErrBusy}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 1, 1)
+			r.begin()
+			lamp, deaf := r.things[0], r.things[1]
+			deaf.answers = r.silent
+			for at := time.Duration(0); at < 4*time.Second; at += 150 * time.Millisecond {
+				r.after(at, func() { r.command(motion(appliance.Stop), deaf) })
+			}
+			answers := 0
+			lamp.answers = func(write bool) (bool, time.Duration, error) {
+				if write == bad.write {
+					if answers++; answers <= 2 {
+						return false, r.timeout, bad.err
+					}
+				}
+				return true, 0, nil
+			}
+			var of uint64
+			r.after(time.Second, func() { of = r.command(dim(77), lamp) })
+			r.run(2200 * time.Millisecond)
+			if as, why := r.outcome(of); as != Confirmed {
+				t.Errorf("a lamp whose first two answers were like that: %v, %v, after %d of them", as, why, answers)
+			}
+		})
 	}
 }
 
