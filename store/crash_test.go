@@ -209,7 +209,7 @@ func runAndKill(t *testing.T, dir string, reports int, after time.Duration) []st
 		t.Fatal(err)
 	}
 	defer cmd.Wait()
-	guard := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
+	guard := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	defer guard.Stop()
 	r := bufio.NewReader(out)
 	if first, err := r.ReadString('\n'); first != "ready\n" {

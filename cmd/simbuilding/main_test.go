@@ -98,8 +98,8 @@ func TestPlaysASiteFileUntilInterrupted(t *testing.T) {
 		if err != nil {
 			t.Errorf("ended with %v", err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("still running 10 s after the interrupt")
+	case <-time.After(3 * time.Minute):
+		t.Fatal("still running after the interrupt")
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "line")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the line's link stayed: %v", err)

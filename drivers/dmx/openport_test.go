@@ -252,7 +252,7 @@ func TestOpenDMXCommandThatExpiresDuringTheBreakIsNotSent(t *testing.T) {
 	fed := make(chan error, 1)
 	go func() { fed <- p.feed(ctx, slow) }()
 
-	expiry := time.Now().Add(300 * time.Millisecond)
+	expiry := time.Now().Add(2 * time.Second)
 	answered := make(chan error, 1)
 	go func() {
 		_, err := p.show(due{t.Context(), expiry}, appliance.Yield{}, []byte{255})

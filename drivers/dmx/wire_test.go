@@ -158,7 +158,7 @@ func startBuilding(t testing.TB, port string, options map[string]string, nodes [
 
 func (b *building) do(cmd appliance.Command) appliance.Entry {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 15*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 3*time.Minute)
 	defer cancel()
 	out, err := b.core.Do(ctx, cmd)
 	if err != nil {

@@ -112,7 +112,7 @@ func TestDefect03SlowExceptionMisread(t *testing.T) {
 			return []piece{{bytes: echoAddress(q)}}
 		})
 		d, _ := open(t, busOf(end, nil))
-		_, err := askFor(t, d, 1, 1, time.Second)
+		_, err := askFor(t, d, 1, 1, 20*time.Second)
 		var e *Exception
 		if !errors.As(err, &e) || e.Code != 2 || !errors.Is(err, appliance.ErrRefused) {
 			t.Fatalf("got %v, want exception 02", err)
@@ -203,7 +203,7 @@ func TestDefect07UnpluggedAdapterSpins(t *testing.T) {
 		return []piece{{bytes: echoAddress(q)}}
 	})
 	d, _ := open(t, busOf(end, nil))
-	if _, err := askFor(t, d, 1, 1, time.Second); err != nil {
+	if _, err := askFor(t, d, 1, 1, 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now()
@@ -331,7 +331,7 @@ func TestDefect12UnitIsAFieldOfTheHandler(t *testing.T) {
 	defer cancel()
 	for round := range 3 {
 		for u := byte(1); u <= 20; u++ {
-			a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: u, fn: readHolding, qty: 1}, timing{timeout: time.Second})
+			a, _, err := d.ask(ctx, appliance.Yield{}, request{unit: u, fn: readHolding, qty: 1}, timing{timeout: 20 * time.Second})
 			if err != nil || a.words[0] != uint16(u) {
 				t.Fatalf("round %d unit %d: got %v, %v", round, u, a.words, err)
 			}
@@ -386,7 +386,7 @@ func TestDefect14ShortWritesAndEAGAIN(t *testing.T) {
 	d, _ := open(t, busOf(end, nil))
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: writeRegisters, values: make([]uint16, 123)}, timing{timeout: 2 * time.Second})
+	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 5, fn: writeRegisters, values: make([]uint16, 123)}, timing{timeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestDefect15DescriptorsFrom1024(t *testing.T) {
 	end := ptyWire(t)
 	end.play(t, false, func(q []byte) []piece { return []piece{{bytes: echoAddress(q)}} })
 	d, _ := open(t, busOf(end, nil))
-	if got, err := askFor(t, d, 9, 1, 2*time.Second); err != nil || got[0] != 9 {
+	if got, err := askFor(t, d, 9, 1, 20*time.Second); err != nil || got[0] != 9 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }

@@ -359,7 +359,7 @@ func TestAnswerToWhoHadThePortBefore(t *testing.T) {
 		return []piece{{after: 100 * time.Millisecond, bytes: echoAddress(q)}}
 	})
 	d, _ := open(t, busOf(end, nil))
-	words, err := askFor(t, d, 20, 1, 2*time.Second)
+	words, err := askFor(t, d, 20, 1, 20*time.Second)
 	if err != nil || words[0] != 20 {
 		t.Errorf("register 20 reads %v, %v", words, err)
 	}

@@ -142,12 +142,12 @@ func TestIndependentServers(t *testing.T) {
 }
 
 func converse(t *testing.T, d *Driver) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	ask := func(r request) answer {
 		t.Helper()
 		r.unit = 1
-		a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
+		a, _, err := d.ask(ctx, appliance.Yield{}, r, timing{timeout: 20 * time.Second})
 		if err != nil {
 			t.Fatalf("%v: %v", r, err)
 		}
@@ -168,7 +168,7 @@ func converse(t *testing.T, d *Driver) {
 	}
 	ask(request{fn: readInput, addr: 0, qty: 125})
 	ask(request{fn: readDiscretes, addr: 0, qty: 300})
-	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, addr: 5000, qty: 1}, timing{timeout: 2 * time.Second})
+	_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, addr: 5000, qty: 1}, timing{timeout: 20 * time.Second})
 	if !errors.Is(err, appliance.ErrRefused) || !strings.Contains(err.Error(), "illegal data address") {
 		t.Errorf("beyond the end: got %v", err)
 	}

@@ -472,7 +472,7 @@ func level(ref appliance.Ref, p appliance.Level) appliance.Want {
 
 // lineRequest is a request without the driver around it.
 func lineRequest(frame []byte, scan func([]byte) (int, line.Verdict)) line.Request {
-	return line.Request{Frame: frame, Scan: scan, Timeout: 2 * time.Second}
+	return line.Request{Frame: frame, Scan: scan, Timeout: 20 * time.Second}
 }
 
 // until waits for a condition.

@@ -137,7 +137,7 @@ func checkGolden(t *testing.T, d *Driver, v vector) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	a, _, err := d.ask(ctx, appliance.Yield{}, v.request(t), timing{timeout: 2 * time.Second})
+	a, _, err := d.ask(ctx, appliance.Yield{}, v.request(t), timing{timeout: 20 * time.Second})
 	var expect struct {
 		OK     bool
 		Values []uint16
@@ -205,7 +205,7 @@ func TestDamagedVectors(t *testing.T) {
 					if !errors.Is(err, appliance.ErrDamaged) && !errors.Is(err, appliance.ErrSilent) && !errors.Is(err, appliance.ErrBusDown) {
 						t.Fatalf("got %v, %v; want ErrDamaged or ErrSilent", a, err)
 					}
-					a, _, err = d.ask(ctx, appliance.Yield{}, r, timing{timeout: 2 * time.Second})
+					a, _, err = d.ask(ctx, appliance.Yield{}, r, timing{timeout: 20 * time.Second})
 					if err != nil {
 						t.Fatalf("the next transaction: %v", err)
 					}

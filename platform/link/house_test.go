@@ -173,7 +173,7 @@ func TestNothingIsRepeatedAfterTheEndOfTheLink(t *testing.T) {
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = o.Run(ctx) }()
 	o.there(t, db, "house")
-	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	brief, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	level := 5
 	if _, err := o.Act(brief, "house", 1, platform.Action{Level: &level}); !errors.Is(err, platform.ErrUnanswered) {

@@ -47,7 +47,7 @@ func (p *talk) ask(t *testing.T, line string) string {
 	select {
 	case answer := <-p.from:
 		return strings.TrimSpace(answer)
-	case <-time.After(5 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("no word after %s", line)
 		return ""
 	}
