@@ -24,8 +24,8 @@ func (b *bus) carryOut(actions []engine.Action) {
 			r := b.begin(appliance.Command{Kind: a.Kind, Target: appliance.Target{Scope: appliance.One, ID: a.Target.Shade}, Origin: why}, a.Target)
 			b.desk.records[a.ID] = &part{r, 1}
 		case engine.Due:
-			if p := b.desk.records[a.Command]; p != nil && p.told != nil { // nil: it ended at once
-				p.told(a.At)
+			if told := b.desk.records[a.Command].told; told != nil {
+				told(a.At)
 			}
 		case engine.Staged:
 			b.desk.records[a.Command].staged(a)

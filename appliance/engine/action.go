@@ -51,7 +51,7 @@ type Member struct {
 }
 
 // Due tells by when what a command wants of this bus is done or has failed, unless it is read back until whoever asked does not
-// wait any longer.
+// wait any longer. Of what has failed at once it does not tell.
 type Due struct {
 	Command uint64
 	At      time.Time

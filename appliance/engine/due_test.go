@@ -3,6 +3,8 @@ package engine
 import (
 	"testing"
 	"time"
+
+	"svc.internal/controller/appliance"
 )
 
 // Whoever asks is told by when the hardware has it or has not: 2 s and the bus time of all frames, at most until nobody waits.
@@ -51,5 +53,21 @@ func TestWhoJoinsIsToldTheTimeOfWhatItJoins(t *testing.T) {
 	r.command(dim(40), r.things...)
 	if len(told) != 2 || told[1].Before(told[0]) {
 		t.Errorf("told %v", told)
+	}
+}
+
+// Of what failed at once nobody is told a time.
+func TestWhatFailedAtOnceHasNoTime(t *testing.T) {
+	r := newRig(t, 1, 0).begin()
+	r.down = appliance.ErrBusDown
+	r.run(time.Second)
+	told := false
+	r.carry = func(a Action) {
+		_, due := a.(Due)
+		told = told || due
+	}
+	id := r.command(dim(40), r.things...)
+	if as, why := r.outcome(id); as != Failed || told {
+		t.Errorf("%v, %v, told a time: %v; want it failed, and no time told", as, why, told)
 	}
 }

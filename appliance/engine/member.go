@@ -88,7 +88,7 @@ func (s *State) end(m *member, as Outcome, at time.Time, why error) {
 	m.outcome, m.because = as, why
 	s.beliefs.ended(m, s.now)
 	for _, name := range m.names() {
-		s.do(Ended{name, as, at, why})
+		s.outcomes = append(s.outcomes, Ended{name, as, at, why})
 	}
 }
 

@@ -42,7 +42,9 @@ func (c Command) step(s *State) {
 		}
 	}
 	due = later(due, s.enqueue(members, noDuty, time.Time{}))
-	s.do(Due{c.ID, earlier(due, c.Ceiling)})
+	if slices.ContainsFunc(all, func(m member) bool { return m.open() }) {
+		s.do(Due{c.ID, earlier(due, c.Ceiling)})
+	}
 }
 
 // enqueue supersedes what members replace and appends their pieces. expiry is when they are

@@ -108,7 +108,12 @@ func (r *rig) wiring() *Wiring {
 }
 
 func (r *rig) take(e Event) (task *Perform, wake time.Time) {
+	ended := false
 	for _, a := range r.s.Step(r.now, e) {
+		_, outcome := a.(Ended)
+		if ended = ended || outcome; ended != outcome {
+			r.t.Errorf("%T comes behind an outcome: who is told of that does not see it yet", a)
+		}
 		switch a := a.(type) {
 		case Perform:
 			task = &a

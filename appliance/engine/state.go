@@ -14,8 +14,9 @@ import (
 
 // State is all that a bus knows: what hangs off it, who answers, and what has to be done.
 type State struct {
-	now     time.Time // of the event that is taken
-	actions []Action
+	now      time.Time // of the event that is taken
+	actions  []Action
+	outcomes []Action // go behind the others
 
 	wiring   *Wiring // nil: not configured yet
 	link     link
@@ -65,11 +66,12 @@ func New() *State {
 	return s
 }
 
-// Step takes what happened at a moment, and returns what has to be done, in order.
+// Step takes what happened at a moment, and returns what has to be done, in order. Outcomes come last: whoever is told
+// that a shade stands may look at once, and has to see it standing.
 func (s *State) Step(now time.Time, e Event) []Action {
-	s.now, s.actions = now, nil
+	s.now, s.actions, s.outcomes = now, nil, nil
 	e.step(s)
-	return s.actions
+	return append(s.actions, s.outcomes...)
 }
 
 func (s *State) do(a Action) { s.actions = append(s.actions, a) }
