@@ -39,6 +39,7 @@ func TestABatchIsCountedWholeBeforeItsFirstCall(t *testing.T) {
 	a := newAsked(t, peertest.Database{DataDir: t.TempDir()})
 	_, value := a.ada.newKey(`{"name":"batches","rateLimit":30}`)
 	key := "X-API-Key: " + value
+	a.early(key)
 	got := a.tool(batchOf(20, "tools/call", statusCall), key).want(t, 200, "a batch of twenty")
 	if n := strings.Count(got.text, `"id":`); n < 20 {
 		t.Errorf("%d answers to twenty calls: %s", n, got.text)
@@ -287,6 +288,7 @@ func TestAnswersOfAKeyHaveAnEnd(t *testing.T) {
 	const list = `{"method":"tools/list"}`
 	h.ask("POST", mcpPath, list, "X-API-Key: "+value).want(t, 200, "the list")
 	bucket := platform.Bucket{ID: "key:" + id, Limit: 1000, Window: platform.Window}.Answers()
+	eventually(t, "a window that is not about to end", func() bool { return time.Until(limit.Show(t.Context(), bucket).Reset) > 20*time.Second })
 	if a := limit.Take(t.Context(), bucket, limit.Show(t.Context(), bucket).Remaining); !a.OK || a.Limit != platform.AnswerBytes {
 		t.Fatalf("the bytes of the key are %+v", a)
 	}

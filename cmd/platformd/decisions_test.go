@@ -116,14 +116,19 @@ func TestDecisionsOfVoiceAndPanel(t *testing.T) {
 	})
 	t.Run("rate", func(t *testing.T) {
 		var limited answer
-		answers := make(chan answer, 61)
-		for i := range 61 { // at once: a minute later the first would count no more
-			go func() { answers <- e.say("no-device", fmt.Sprint("sentence ", i)) }()
-		}
-		for range 61 {
-			if one := <-answers; one.StatusCode != 200 {
-				limited = one
+		for try := 0; try < 2 && limited.Response == nil; try++ { // a minute may end among the first, but not among these, too
+			answers := make(chan answer, 61)
+			for i := range 61 { // at once: a minute later the first would count no more
+				go func() { answers <- e.say("no-device", fmt.Sprint("sentence ", i)) }()
 			}
+			for range 61 {
+				if one := <-answers; one.StatusCode != 200 {
+					limited = one
+				}
+			}
+		}
+		if limited.Response == nil {
+			t.Fatal("of twice 61 none was refused")
 		}
 		if limited.StatusCode != 429 || limited.Header.Get("X-RateLimit-Limit") != "60" || limited.Header.Get("Retry-After") == "" {
 			t.Errorf("the 61st: %d %s %v", limited.StatusCode, limited.text, limited.Header)
