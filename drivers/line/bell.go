@@ -43,9 +43,11 @@ func (b *bell) wait() (err error) {
 	outer := b.raw.Read(func(poller uintptr) bool {
 		if !armed {
 			armed = true
-			err = b.set(int(poller), unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT)
-			return err != nil
+			if err = b.set(int(poller), unix.EPOLL_CTL_MOD, unix.EPOLLIN|unix.EPOLLONESHOT); err != nil {
+				return true
+			}
 		}
+		// Looked at once, too: of a port that is gone already the runtime may have been told before.
 		var rung [1]unix.EpollEvent
 		n, err := unix.EpollWait(int(poller), rung[:], 0)
 		return n > 0 || err != nil && err != unix.EINTR

@@ -253,3 +253,28 @@ func TestADeadConnectionThatCannotBeMadeAgain(t *testing.T) {
 		t.Errorf("it is said to be down for %v", why)
 	}
 }
+
+// An adapter that is unplugged before anybody waits for what it says is missed by nobody.
+func TestUnpluggedBeforeAnybodyWaits(t *testing.T) {
+	p, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := new(Opener).Open(p.SlavePath(), settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	p.Close()
+	time.Sleep(50 * time.Millisecond) // so that the runtime's poller has been told already, and forgets it
+	waited := make(chan error, 1)
+	go func() { waited <- d.Wait() }()
+	select {
+	case err := <-waited:
+		if n, taken := d.Take(make([]byte, 4)); err != nil || n != 0 || !errors.Is(taken, errUnplugged) {
+			t.Errorf("%v, then %d bytes and %v; want %v", err, n, taken, errUnplugged)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("waited for an adapter that is gone")
+	}
+}
