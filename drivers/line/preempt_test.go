@@ -12,19 +12,6 @@ import (
 	"svc.internal/controller/drivers/line"
 )
 
-// four is a question whose answer has four bytes, and which gives way to what now tells of.
-func four(frame string, now <-chan struct{}) line.Request {
-	return line.Request{
-		Frame: []byte(frame), Timeout: 30 * time.Second, Yield: appliance.Yield{Begin: now, Answer: now},
-		Scan: func(b []byte) (int, line.Verdict) {
-			if len(b) < 4 {
-				return 0, line.More
-			}
-			return 4, line.Accept
-		},
-	}
-}
-
 func TestPreempt(t *testing.T) {
 	part := func(name string, test func(t *testing.T, now chan struct{})) {
 		t.Run(name, func(t *testing.T) {

@@ -65,13 +65,23 @@ func newVirtual(t *testing.T, says func(v *virtual), change func(*line.Config)) 
 
 // ask sends a frame and awaits four bytes.
 func (v *virtual) ask(t *testing.T) error {
-	_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, Scan: func(b []byte) (int, line.Verdict) {
-		if len(b) < 4 {
-			return 0, line.More
-		}
-		return 4, line.Accept
-	}})
+	r := four("?", nil)
+	r.Timeout = patience
+	_, err := v.Exchange(t.Context(), r)
 	return err
+}
+
+// four is a question whose answer has four bytes, and which gives way to what now tells of.
+func four(frame string, now <-chan struct{}) line.Request {
+	return line.Request{
+		Frame: []byte(frame), Timeout: 30 * time.Second, Yield: appliance.Yield{Begin: now, Answer: now},
+		Scan: func(b []byte) (int, line.Verdict) {
+			if len(b) < 4 {
+				return 0, line.More
+			}
+			return 4, line.Accept
+		},
+	}
 }
 
 // After half an answer the other half may be under way: the next frame goes out when the line
