@@ -135,3 +135,32 @@ func TestDamageAmongSeveral(t *testing.T) {
 		}
 	}
 }
+
+// Whoever reads for all is not accused of what damaged another's answer.
+func TestDamageIsOnlyItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newIdle(t)
+		l.in.reader = make(chan struct{}, 1)
+		p := &ending{}
+		l.link.port = p
+		talk := func(text string) *talk {
+			r := ask(text)
+			r.Own = func(b []byte) bool { return text == "one" == (b[0] == 'b') }
+			t := &talk{Request: r, over: make(chan struct{})}
+			l.in.talks = append(l.in.talks, t)
+			return t
+		}
+		one, two := talk("one"), talk("two")
+		l.in.buf, l.in.at = []byte("broken\n"), time.Now()
+		sent := Reply{Sent: time.Now()}
+		if _, err := l.hear(t.Context(), p, two, sent); !errors.Is(err, appliance.ErrSilent) || errors.Is(err, appliance.ErrDamaged) {
+			t.Errorf("who read: %v", err)
+		}
+		if _, err := l.hear(t.Context(), p, one, sent); !errors.Is(err, appliance.ErrDamaged) {
+			t.Errorf("whose answer it was: %v", err)
+		}
+		if p.how != "closed" {
+			t.Errorf("the connection was %q", p.how)
+		}
+	})
+}

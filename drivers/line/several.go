@@ -28,6 +28,9 @@ func (t *talk) end(frame []byte, at time.Time, err error) {
 	}
 }
 
+// errClosed is why an answer will not come that others were awaited with, see [Broken].
+var errClosed = errors.New("the connection was closed")
+
 // exchangeApart is an [Line.Exchange] that has its turn until its frame is out. Whoever
 // awaits an answer and finds nobody reading reads for all.
 func (l *Line) exchangeApart(ctx context.Context, r Request) (Reply, error) {
@@ -93,7 +96,7 @@ func (l *Line) hear(ctx context.Context, p port, t *talk, reply Reply) (Reply, e
 		case <-t.Yield.Answer:
 			why = appliance.ErrPreempted
 		case <-p.gone():
-			why = errors.New("the connection was closed")
+			why = errClosed
 		}
 	}
 	l.in.mu.Lock()
@@ -111,7 +114,7 @@ func (l *Line) read(ctx context.Context, p port, t *talk, until time.Time) error
 	for over := false; ; {
 		if err := l.deliver(); err != nil {
 			l.lose(p, err)
-			return err
+			return errClosed // the damage is told to whose answer it was
 		}
 		if closed(t.over) {
 			return nil
