@@ -23,6 +23,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/shelf/freeport"
 )
 
 // patience is how long any single step may take: QEMU translates every instruction, on a machine that is busy.
@@ -381,12 +383,7 @@ func secret(t *testing.T) string {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}

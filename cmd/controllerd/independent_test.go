@@ -5,8 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 	"time"
 
 	"svc.internal/controller/drivers/line/pty"
+	"svc.internal/controller/shelf/freeport"
 	"svc.internal/controller/shelf/ui/uitest"
 	"svc.internal/controller/site/sitefile"
 )
@@ -291,22 +290,13 @@ func buildServer(t *testing.T) string {
 	return path
 }
 
-// givenPorts are those that tests have.
-var givenPorts sync.Map
-
-// freePort is one that nobody had a moment ago, below those that the kernel gives to whoever asks for any: nobody else gets it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
-	for {
-		port := strconv.Itoa(10_000 + rand.IntN(20_000))
-		if _, given := givenPorts.LoadOrStore(port, true); given {
-			continue
-		}
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			l.Close()
-			return port
-		}
+	port, err := freeport.Find()
+	if err != nil {
+		t.Fatal(err)
 	}
+	return port
 }
 
 // serialPair joins two pseudo-terminals like a null-modem cable.

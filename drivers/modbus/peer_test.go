@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/drivers/line/pty"
+	"svc.internal/controller/shelf/freeport"
 )
 
 // start runs an independent server until the test ends.
@@ -39,12 +39,11 @@ func start(t testing.TB, name string, args ...string) {
 }
 
 func freePort(t testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return port
 }
 
@@ -130,10 +129,12 @@ func TestIndependentServers(t *testing.T) {
 			}
 			cfg.Nodes = []appliance.Node{node(1, "1", "waveshare-relay-8ch")}
 			d, _ := open(t, cfg)
+			var err error
+			defer func() { t.Logf("the first answer: %v", err) }()
 			until(t, "the server answers", func() bool {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()
-				_, _, err := d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, qty: 1}, timing{timeout: 500 * time.Millisecond})
+				_, _, err = d.ask(ctx, appliance.Yield{}, request{unit: 1, fn: readHolding, qty: 1}, timing{timeout: 500 * time.Millisecond})
 				return err == nil
 			})
 			converse(t, d)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/shelf/freeport"
 )
 
 // Mosquitto is a broker that reads the files "passwords" and "acl" of a directory.
@@ -30,12 +32,12 @@ type Mosquitto struct {
 // its configuration are of its one listener.
 func StartMosquitto(t testing.TB, dir string, further ...string) *Mosquitto {
 	t.Helper()
-	port, err := freePort()
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Mosquitto{Address: fmt.Sprintf("127.0.0.1:%d", port), t: t, conf: filepath.Join(t.TempDir(), "mosquitto.conf")}
-	conf := fmt.Sprintf("listener %d 127.0.0.1\n%s\nallow_anonymous false\nset_tcp_nodelay true\npassword_file %s\nacl_file %s\nuser root\nmax_queued_messages 0\n",
+	m := &Mosquitto{Address: "127.0.0.1:" + port, t: t, conf: filepath.Join(t.TempDir(), "mosquitto.conf")}
+	conf := fmt.Sprintf("listener %s 127.0.0.1\n%s\nallow_anonymous false\nset_tcp_nodelay true\npassword_file %s\nacl_file %s\nuser root\nmax_queued_messages 0\n",
 		port, strings.Join(further, "\n"), filepath.Join(dir, "passwords"), filepath.Join(dir, "acl"))
 	if err := os.WriteFile(m.conf, []byte(conf), 0o600); err != nil {
 		t.Fatal(err)

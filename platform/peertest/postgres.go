@@ -5,11 +5,8 @@ package peertest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -22,6 +19,8 @@ import (
 	"time"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+
+	"svc.internal/controller/shelf/freeport"
 )
 
 func eachPeer(t *testing.T, test func(*testing.T, Database)) {
@@ -83,11 +82,11 @@ func startPostgres() (*postgres, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	port, err := freePort()
+	port, err := freeport.Find()
 	if err != nil {
 		return nil, err
 	}
-	run := exec.Command("sh", "-c", keeper, "sh", dir, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port),
+	run := exec.Command("sh", "-c", keeper, "sh", dir, filepath.Join(bin, "postgres"), "-D", data, "-p", port,
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off")
 	run.SysProcAttr, run.Dir = as, dir
 	lifeline, err := run.StdinPipe()
@@ -97,7 +96,7 @@ func startPostgres() (*postgres, error) {
 	if err := run.Start(); err != nil {
 		return nil, err
 	}
-	base := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%%s?sslmode=disable", port)
+	base := fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%%s?sslmode=disable", port)
 	return &postgres{base, lifeline}, answers(base)
 }
 
@@ -120,24 +119,6 @@ func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	}
 	as := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	return as, os.Chown(dir, int(uid), int(gid))
-}
-
-// givenPorts are those that freePort gave.
-var givenPorts sync.Map
-
-// freePort is one that nobody had a moment ago, below those that the kernel gives to whoever asks for any: nobody else gets it before a
-// server is there, or while it is away.
-func freePort() (int, error) {
-	for range 1000 {
-		port := 10_000 + rand.IntN(20_000)
-		if _, given := givenPorts.LoadOrStore(port, true); given {
-			continue
-		}
-		if ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			return port, ln.Close()
-		}
-	}
-	return 0, errors.New("there is no free port from 10000 to 30000")
 }
 
 // answers waits until the server does.

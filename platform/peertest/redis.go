@@ -7,17 +7,18 @@ import (
 	"io"
 	"net"
 	"os/exec"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
+
+	"svc.internal/controller/shelf/freeport"
 )
 
 // RedisServer is a Redis of its own for one test.
 type RedisServer struct {
 	URL string
 
-	port     int
+	port     string
 	run      *exec.Cmd
 	lifeline io.Closer // standard input of its keeper
 	pid      int
@@ -26,11 +27,11 @@ type RedisServer struct {
 // Redis starts one that ends with the test, and keeps nothing on disk.
 func Redis(t testing.TB) *RedisServer {
 	t.Helper()
-	port, err := freePort()
+	port, err := freeport.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &RedisServer{URL: fmt.Sprintf("redis://127.0.0.1:%d/0", port), port: port}
+	r := &RedisServer{URL: "redis://127.0.0.1:" + port + "/0", port: port}
 	r.Start(t)
 	t.Cleanup(func() {
 		if r.run != nil {
@@ -43,7 +44,7 @@ func Redis(t testing.TB) *RedisServer {
 // Start starts it, empty.
 func (r *RedisServer) Start(t testing.TB) {
 	t.Helper()
-	r.run = exec.Command("sh", "-c", `redis-server --port "$1" --bind 127.0.0.1 --save "" --appendonly no >/dev/null & pid=$!; echo $pid; exec >&-; read -r _; kill -KILL $pid; wait $pid`, "sh", strconv.Itoa(r.port))
+	r.run = exec.Command("sh", "-c", `redis-server --port "$1" --bind 127.0.0.1 --save "" --appendonly no >/dev/null & pid=$!; echo $pid; exec >&-; read -r _; kill -KILL $pid; wait $pid`, "sh", r.port)
 	out, err := r.run.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func (r *RedisServer) Start(t testing.TB) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", r.port))
+		c, err := net.Dial("tcp", "127.0.0.1:"+r.port)
 		if err == nil {
 			c.Close()
 			return

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"svc.internal/controller/shelf/freeport"
 )
 
 const (
@@ -183,10 +185,6 @@ func (d *daemon) metric(name string) (float64, error) {
 
 // freeAddress finds a port on loopback that nobody uses.
 func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer ln.Close()
-	return ln.Addr().String(), nil
+	port, err := freeport.Find()
+	return net.JoinHostPort("127.0.0.1", port), err
 }
