@@ -15,12 +15,15 @@ import (
 
 // anonymous is a file of mode 0600 that has no name yet: it is gone
 // when the process ends, however it ends. On a file system that knows no such files, as
-// of a stick, it has a name with ".part" behind it meanwhile.
+// of a stick, it has a name with [partSuffix] meanwhile.
 type anonymous struct {
 	*os.File
 	dir   string
 	named string // its name, where it had to have one
 }
+
+// partSuffix ends the name of a file that is not whole yet, or about to replace another. Who is killed then leaves it behind.
+const partSuffix = ".part"
 
 func newAnonymous(file string) (*anonymous, error) {
 	dir := filepath.Dir(file)
@@ -31,7 +34,7 @@ func newAnonymous(file string) (*anonymous, error) {
 	if !errors.Is(err, unix.EOPNOTSUPP) && !errors.Is(err, unix.EISDIR) && !errors.Is(err, unix.EINVAL) {
 		return nil, &fs.PathError{Op: "create a file in", Path: dir, Err: err}
 	}
-	named := file + ".part"
+	named := file + partSuffix
 	f, err := os.OpenFile(named, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	return &anonymous{File: f, dir: dir, named: named}, err
 }
@@ -53,7 +56,7 @@ func (a *anonymous) become(file string, replace bool) error {
 	if a.named == "" {
 		to := file
 		if replace {
-			to = file + ".part" // for a moment: a link replaces nothing
+			to = file + partSuffix // for a moment: a link replaces nothing
 			os.Remove(to)
 		}
 		if err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", a.Fd()), unix.AT_FDCWD, to, unix.AT_SYMLINK_FOLLOW); err != nil {

@@ -167,6 +167,9 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 		<-time.After(time.Duration(rand.IntN(60)) * time.Millisecond)
 		c.Process.Kill()
 		c.Wait()
+		if err := open(t, dir).Close(); err != nil { // the next start
+			t.Fatal(err)
+		}
 
 		made, err := os.ReadDir(out)
 		if err != nil {
@@ -287,5 +290,19 @@ func TestBackupsBeforeMigrationsAreSevenDeep(t *testing.T) {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A restore that is killed between naming its database and putting it in its place leaves a copy behind, until the next start.
+func TestWhatAKilledRestoreLeftBehindGoesWithTheNextStart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	part := filepath.Join(dir, databaseFile+partSuffix)
+	if err := os.WriteFile(part, []byte("a database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", part, err)
 	}
 }

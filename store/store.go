@@ -92,6 +92,7 @@ func Open(ctx context.Context, dataDir string, log *slog.Logger) (*Store, error)
 		hashing: make(chan struct{}, maxHashings),
 	}
 	s.decoy = password.Decoy()
+	os.Remove(s.path + partSuffix) // of a restore that was killed: none runs while the data directory is in use
 	h, err := s.open(ctx)
 	if unwritable(err) {
 		h, err = s.openCopy(ctx, err)
