@@ -250,8 +250,10 @@ func TestCampaignAHundredPanelsSlide(t *testing.T) {
 		t.Logf("third %d of %v: lights set %d times, from finger to light p50 %v, p95 %v, most %v", i+1, lasts, len(third),
 			quantile(third, 0.5).Round(time.Millisecond), quantile(third, 0.95).Round(time.Millisecond), quantile(third, 1).Round(time.Millisecond))
 	}
-	// A value waits for the answer to the one before, and then for its own: at most 1.5 s each, whatever the machine has to do besides.
-	if first, last := quantile(thirds[0], 0.5), quantile(thirds[2], 0.5); last > 3*first+every && last > 3*time.Second {
-		t.Errorf("half of the last third take over %v, of the first %v: they pile up", last, first)
+	// A value waits for the answer to the one before, and then for its own: at most 1.5 s each. What piles up takes longer to the very
+	// end; a machine that gets to nothing in time is as late with the last third as with the second.
+	first, second, last := quantile(thirds[0], 0.5), quantile(thirds[1], 0.5), quantile(thirds[2], 0.5)
+	if last > 3*first+every && last > second*4/3 && last > 3*time.Second {
+		t.Errorf("half of the last third take over %v, of the second %v, of the first %v: they pile up", last, second, first)
 	}
 }
