@@ -229,6 +229,7 @@ func TestWalkFromClaimToReport(t *testing.T) {
 
 	// Whoever has logged out asks for nothing more, however long the answer takes.
 	tab.Click(`nav a[href="/more"]`)
+	tab.Wait(`document.querySelector('a[href^="/more/ledger/"]')`) // what the page asks for itself has come
 	uitest.Eval[bool](tab, `(() => { const ask = fetch; window.fetch = async (...of) => { const answer = await ask(...of);
 		if (String(of[0]).endsWith("/logout")) await new Promise((go) => setTimeout(go, 11000)); return answer; }; return true; })()`)
 	tab.Press("Log out")
