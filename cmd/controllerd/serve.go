@@ -442,7 +442,12 @@ func (a *app) publishCertificate(c *web.Certificate) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(c.PEM()) {
 		return nil
 	}
-	if err := os.WriteFile(path, c.PEM(), 0o644); err != nil {
+	part := path + ".part" // who reads it meanwhile finds the old one
+	err := os.WriteFile(part, c.PEM(), 0o644)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
 		return fmt.Errorf("write certificate for clients: %w", err)
 	}
 	return nil

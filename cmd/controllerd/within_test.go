@@ -188,6 +188,13 @@ func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := pair.Fingerprint()
+	path := filepath.Join(h.dataDir, certificateFile)
+	was := readText(path)
+	reader, err := os.Open(path) // who reads it meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
 	in, err := json.Marshal(api.NewCertificate{Certificate: string(cert), Key: string(key)})
 	if err != nil {
 		t.Fatal(err)
@@ -209,8 +216,11 @@ func TestCertificateIsReplacedWhileTheDaemonRuns(t *testing.T) {
 	if got := served(); got != plain {
 		t.Errorf("a new connection sees %s, want %s", got, plain)
 	}
-	if pem, err := os.ReadFile(filepath.Join(h.dataDir, certificateFile)); err != nil || !bytes.Equal(pem, cert) {
-		t.Errorf("certificate.pem: %v\n%s", err, pem)
+	if pem := readText(path); pem != string(cert) {
+		t.Errorf("certificate.pem: %s", pem)
+	}
+	if read, err := io.ReadAll(reader); err != nil || string(read) != was {
+		t.Errorf("who was reading the old certificate got %q, %v", read, err)
 	}
 	h.restart()
 	if got := served(); got != plain {

@@ -165,7 +165,7 @@ func (c *cloud) keepFiles(ctx context.Context, d *daemon) {
 		if err == nil {
 			passwords, acl := link.MosquittoPasswords(append([]platform.Credential{c.self}, all...)), link.MosquittoACL(c.self.Username, all)
 			if now := passwords + acl; now != last {
-				if err = errors.Join(replaceFile(filepath.Join(c.env.files, "acl"), acl), replaceFile(filepath.Join(c.env.files, "passwords"), passwords)); err == nil {
+				if err = errors.Join(replaceFile(filepath.Join(c.env.files, "acl"), acl, 0o640), replaceFile(filepath.Join(c.env.files, "passwords"), passwords, 0o640)); err == nil {
 					last = now
 				}
 			}
@@ -183,9 +183,9 @@ func (c *cloud) keepFiles(ctx context.Context, d *daemon) {
 }
 
 // replaceFile writes a file, all of it or nothing.
-func replaceFile(path, text string) error {
+func replaceFile(path, text string, mode os.FileMode) error {
 	part := path + ".part"
-	if err := os.WriteFile(part, []byte(text), 0o640); err != nil {
+	if err := os.WriteFile(part, []byte(text), mode); err != nil {
 		return err
 	}
 	return os.Rename(part, path)

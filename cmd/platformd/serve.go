@@ -262,7 +262,7 @@ func (a *app) publishCertificate(c *web.Certificate) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(c.PEM()) {
 		return nil
 	}
-	if err := os.WriteFile(path, c.PEM(), 0o644); err != nil {
+	if err := replaceFile(path, string(c.PEM()), 0o644); err != nil {
 		return a.accessAdvice(fmt.Errorf("write certificate for clients: %w", err))
 	}
 	return nil
