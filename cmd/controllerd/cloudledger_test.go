@@ -44,24 +44,22 @@ func TestThePlatformHearsOfCommandsAndChanges(t *testing.T) {
 	if l.Since.IsZero() || l.Since.After(l.Commands[0].At) {
 		t.Errorf("it is whole from %v on", l.Since)
 	}
+	changesTo := func(now string) func() bool { // newest first
+		return func() bool {
+			changes, err := p.reader.Changes(t.Context(), houseID, "node", platform.Doing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(changes, func(c platform.Change) bool { return c.ID == 1 })
+			return i >= 0 && changes[i].Is == now
+		}
+	}
+	h.await(time.Minute, "the platform to know that it is off", changesTo("off")) // states go another way than the ledger
 	level := 12
 	if err := h.building.PressChannel("tcp", "1", 1, sim.Press{Level: &level}); err != nil {
 		t.Fatal(err)
 	}
-	var is []string
-	h.await(60*time.Second, "the platform to know that it was switched on at the wall", func() bool {
-		changes, err := p.reader.Changes(t.Context(), houseID, "node", platform.Doing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		is = nil
-		for _, c := range changes {
-			if c.ID == 1 {
-				is = append(is, c.Is)
-			}
-		}
-		return len(is) > 0 && is[0] == "on" && slices.Contains(is, "off")
-	})
+	h.await(time.Minute, "the platform to know that it was switched on at the wall", changesTo("on"))
 	if n := len(ledger().Commands); n != 2 {
 		t.Errorf("%d commands, and at the wall nobody gave one", n)
 	}

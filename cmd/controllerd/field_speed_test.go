@@ -207,9 +207,7 @@ shades:
 			if !h.awaitLight(id, level) {
 				t.Errorf("node %d was told 1 for %d %% and has %v", id, level, targets(h.device(id)))
 			}
-			if n := h.daemon.core.Snapshot().Node(id); int(n.Level.Value) != level {
-				t.Errorf("node %d is shown at %d, want %d", id, n.Level.Value, level)
-			}
+			h.await(time.Minute, fmt.Sprintf("node %d shown at %d", id, level), func() bool { return int(h.daemon.core.Snapshot().Node(id).Level.Value) == level })
 		}
 	}
 	// Eleven and thirteen frames take most of the time that a command has.

@@ -175,18 +175,22 @@ func TestWhatIsOnAPortIsFoundOut(t *testing.T) {
 		} else {
 			port = h.adapter(bus)
 		}
-		j := h.findOut(port)
-		for tries := 1; len(j.Items) == 0 && tries < 5; tries++ {
-			j = h.findOut(port) // a busy machine answers later than a port is listened to
+		right := func(j foundOutJob) bool {
+			if j.State != "done" || len(j.Items) != 1 {
+				return false
+			}
+			got := j.Items[0]
+			return got.Driver == want.Driver && got.Options["gateway"] == want.Options["gateway"] && got.Found.Address == want.Found.Address && got.Found.Kind == want.Found.Kind
 		}
-		if j.State != "done" || len(j.Items) != 1 {
-			t.Errorf("%s: %s, %s: %+v", bus, j.State, j.Error, j.Items)
+		j := h.findOut(port)
+		for tries := 1; !right(j) && tries < 5; tries++ {
+			j = h.findOut(port) // a busy machine answers later than a port is listened to, or only to some of the questions
+		}
+		if !right(j) {
+			t.Errorf("%s: %s, %s: found out %+v, want %+v", bus, j.State, j.Error, j.Items, want)
 			continue
 		}
 		got := j.Items[0]
-		if got.Driver != want.Driver || got.Options["gateway"] != want.Options["gateway"] || got.Found.Address != want.Found.Address || got.Found.Kind != want.Found.Kind {
-			t.Errorf("%s: found out %+v, want %+v", bus, got, want)
-		}
 		var b api.BusDetail
 		h.door(http.StatusCreated, http.MethodPost, "/buses", api.BusEdit{Name: &bus, Driver: &got.Driver, Port: &got.Port, Line: &got.Line, Options: &got.Options}, &b)
 		h.await(time.Minute, bus+" up", func() bool {

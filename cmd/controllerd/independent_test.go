@@ -167,7 +167,7 @@ var mbpollValue = regexp.MustCompile(`(?m)^\[\d+\]:\s+(\d+)`)
 // read asks mbpoll for some neighbouring values.
 func (w *window) read(unit, table, address, count int) (values []int, err error) {
 	out, err := exec.Command("mbpoll", "-m", "tcp", "-p", w.port, "-a", strconv.Itoa(unit), "-t", strconv.Itoa(table), "-0",
-		"-r", strconv.Itoa(address), "-c", strconv.Itoa(count), "-1", "127.0.0.1").CombinedOutput()
+		"-r", strconv.Itoa(address), "-c", strconv.Itoa(count), "-1", "-o", "10", "127.0.0.1").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("mbpoll: %w; install it: apt-get install mbpoll\n%s", err, out)
 	}

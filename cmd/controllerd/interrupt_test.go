@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,11 +114,9 @@ func (c interrupted) scan(t *testing.T, h *house) {
 	if n, _ := h.sentTo(c.bus, from, c.search); n != 0 {
 		t.Errorf("%d more frames of a scan that nobody waits for", n)
 	}
-	for _, b := range d.buses() {
-		if b.Name == c.bus && b.Online != b.Nodes {
-			t.Errorf("%d of %d nodes online", b.Online, b.Nodes)
-		}
-	}
+	waitFor(t, 20*time.Second, "every node online", func() bool {
+		return !slices.ContainsFunc(d.buses(), func(b api.BusDetail) bool { return b.Name == c.bus && b.Online != b.Nodes })
+	})
 	// Nothing is in the way of the next one.
 	if s := d.run("bus", "scan", c.bus, "--last", "2", "--json"); s.code != 0 {
 		t.Errorf("the next scan: exit code %d: %s", s.code, s.err)

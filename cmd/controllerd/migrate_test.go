@@ -348,7 +348,11 @@ func TestAMigrationIsWholeOrNot(t *testing.T) {
 		case <-last:
 			<-time.After(time.Duration(rand.IntN(120)) * time.Millisecond) // into the transaction, or past it
 		case <-ended:
-			t.Fatalf("it ended by itself: %s", out.String())
+			select {
+			case <-last: // on a busy machine it was done before this was told of its last question
+			default:
+				t.Fatalf("it ended by itself: %s", out.String())
+			}
 		}
 		c.Process.Kill()
 		<-ended

@@ -101,9 +101,10 @@ func TestAPlanIsUsedAndArranged(t *testing.T) {
 	tab.Touch(from, uitest.Point{X: from.X, Y: from.Y + 12}, uitest.Point{X: to.X, Y: (from.Y + to.Y) / 2}, to)
 	h.await(uitest.Patience, "the lamp at its new place", func() bool { s := h.spots(0); return s[2].Node == 1 && s[2].Y > .77 && s[2].Y < .83 })
 	tab.WaitText("Tap where Cellar stands")
-	inspect(t, tab, "arrange-360-light-en")
-	tab.Press("Undo")
+	tab.WaitText("Dimmer 1 stands there now")
+	tab.Press("Undo") // before anything is looked at: it can be pressed for 10 s
 	h.await(uitest.Patience, "the lamp where it was", func() bool { s := h.spots(0); return s[2].Node == 1 && s[2].Y == .5 })
+	inspect(t, tab, "arrange-360-light-en")
 	tab.Press("Enough")
 	tab.WaitText("Drag what stands on the plan")
 	if uitest.Eval[bool](tab, `[...document.querySelectorAll(".pick")].some(b => b.innerText.trim() === "Motor")`) {

@@ -96,6 +96,7 @@ func TestARecordingIsReplayedIntoASimulatedCopy(t *testing.T) {
 	d := h.desk()
 	path := filepath.Join(t.TempDir(), "recording.jsonl")
 	m := d.monitor("--all", "--export", path)
+	h.await(time.Minute, "the recording has begun", func() bool { return len(readText(path)) > 0 })
 	motor := h.device(3).Frames
 	for _, level := range []int{40, 70, 0} {
 		for id := range 4 {

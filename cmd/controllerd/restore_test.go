@@ -138,8 +138,16 @@ func TestRestoreByUpload(t *testing.T) {
 		t.Errorf("a caller of meanwhile: %v", err)
 	}
 	s.stop() // the process that was started
-	manager.Close()
+	last, err := net.Dial("unixgram", manager.LocalAddr().String())
+	if err == nil {
+		_, err = last.Write([]byte("that was all"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	told := <-said
+	last.Close()
+	manager.Close()
 	if got := strings.Count(told, "READY=1"); got != 2 || strings.Count(told, "STOPPING=1") != 1 || !strings.HasSuffix(told, "STOPPING=1 ") {
 		t.Errorf("systemd was told %s; want READY=1 twice, and STOPPING=1 at the end only", told)
 	}
@@ -180,7 +188,7 @@ func callAnew(ctx context.Context, url string) error {
 	return nil
 }
 
-// everythingTold is what a daemon says to systemd until the conversation is closed.
+// everythingTold is what a daemon says to systemd until somebody says that it was all.
 func everythingTold(manager *net.UnixConn) <-chan string {
 	all := make(chan string, 1)
 	go func() {
@@ -188,11 +196,12 @@ func everythingTold(manager *net.UnixConn) <-chan string {
 		b := make([]byte, 256)
 		for {
 			n, err := manager.Read(b)
-			if err != nil {
+			told := string(b[:n])
+			if err != nil || told == "that was all" {
 				all <- out.String()
 				return
 			}
-			if told := string(b[:n]); told != "WATCHDOG=1" {
+			if told != "WATCHDOG=1" {
 				out.WriteString(told + " ")
 			}
 		}

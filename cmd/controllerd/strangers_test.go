@@ -48,7 +48,7 @@ func TestCampaignStrangers(t *testing.T) {
 	if soak() {
 		length = 5 * time.Minute
 	}
-	h := newBuilding(t, strangersSite)
+	h := newBuilding(t, patient(strangersSite))
 	d := h.desk()
 	group := confine.New(t, unitMemory)
 	s := d.serveIn(group, "--appliance", t.TempDir())

@@ -44,7 +44,7 @@ func (h *house) throughTunnel(p *platformFor) func(method, path, token, body str
 // The walk of the README, directly and through the tunnel.
 func TestTheWalkThroughTheTunnelGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
-	h := newBuilding(t, mixedSite)
+	h := newBuilding(t, patient(mixedSite))
 	h.tunnel = true
 	h.serve()
 	h.awaitOnline()
