@@ -4,6 +4,7 @@ package ratelimit
 
 import (
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/peertest"
 )
@@ -56,64 +58,82 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// What Redis did not answer in time was counted alone, and is no measure: a machine that
-// is busy with other things may need several tries.
+// answered tries until Redis has answered all in time, and looks at what was wrong then. What it did not answer in time was
+// counted alone, and is no measure: a machine that is busy with other things may need several tries.
+func answered(t *testing.T, instances []*Shared, try func() (wrong string)) {
+	t.Helper()
+	alone := func() (n uint64) {
+		for _, s := range instances {
+			n += s.Alone()
+		}
+		return n
+	}
+	for range 20 {
+		for _, s := range instances {
+			until(t, "Redis answers", s.Up)
+			s.Show(t.Context(), fresh(t, 1)) // connects
+		}
+		before := alone()
+		if wrong := try(); alone() == before {
+			if wrong != "" {
+				t.Error(wrong)
+			}
+			return
+		}
+		t.Log("Redis was too slow for some")
+	}
+	t.Fatal("in none of 20 tries did Redis answer all in time")
+}
+
 func TestExactlyTheLimitPassesAThousandAtOnceOverTwoInstances(t *testing.T) {
 	redis := peertest.Redis(t)
 	one, two := instance(t, redis), instance(t, redis)
-	for range 20 {
+	answered(t, []*Shared{one, two}, func() (wrong string) {
 		b := fresh(t, 100)
-		for _, s := range []*Shared{one, two} {
-			until(t, "Redis answers", s.Up)
-			s.Show(t.Context(), b) // connects
-		}
-		alone := one.Alone() + two.Alone()
 		got := takeAtOnce(1000, func(i int) platform.Allowance {
 			return []*Shared{one, two}[i%2].Take(t.Context(), b, 1)
 		})
-		if one.Alone()+two.Alone() != alone {
-			t.Logf("Redis was too slow for some; %d passed", got)
-			continue
-		}
 		if got != 100 {
-			t.Errorf("%d passed, want 100", got)
+			wrong += fmt.Sprintf("%d passed, want 100\n", got)
 		}
 		if a := two.Show(t.Context(), b); a.Remaining != 0 {
-			t.Errorf("left: %+v", a)
+			wrong += fmt.Sprintf("left: %+v\n", a)
 		}
 		b.Limit = 101
 		if a := one.Take(t.Context(), b, 1); !a.OK {
-			t.Errorf("raised limit: %+v", a)
+			wrong += fmt.Sprintf("raised limit: %+v\n", a)
 		}
-		return
-	}
-	t.Fatal("in none of 20 tries did Redis answer all in time")
+		return wrong
+	})
 }
 
 func TestWhatOneInstanceTookTheOtherKnows(t *testing.T) {
 	redis := peertest.Redis(t)
 	one, two := instance(t, redis), instance(t, redis)
-	b := fresh(t, 10)
-	for i := range 10 {
-		s := []*Shared{one, two}[i%2]
-		if a := s.Take(t.Context(), b, 1); !a.OK || a.Remaining != 9-i {
-			t.Fatalf("request %d: %+v", i+1, a)
+	answered(t, []*Shared{one, two}, func() (wrong string) {
+		b := fresh(t, 10)
+		for i := range 10 {
+			s := []*Shared{one, two}[i%2]
+			if a := s.Take(t.Context(), b, 1); !a.OK || a.Remaining != 9-i {
+				wrong += fmt.Sprintf("request %d: %+v\n", i+1, a)
+			}
 		}
-	}
-	for _, s := range []*Shared{one, two} {
-		if a := s.Take(t.Context(), b, 1); a.OK || a.Remaining != 0 {
-			t.Errorf("request 11: %+v", a)
+		for _, s := range []*Shared{one, two} {
+			if a := s.Take(t.Context(), b, 1); a.OK || a.Remaining != 0 {
+				wrong += fmt.Sprintf("request 11: %+v\n", a)
+			}
 		}
-	}
+		return wrong
+	})
 }
 
 func TestACountDoesNotLiveForEver(t *testing.T) {
 	redis := peertest.Redis(t)
 	s := instance(t, redis)
-	s.Take(t.Context(), fresh(t, 10), 1)
+	answered(t, []*Shared{s}, func() string { s.Take(t.Context(), fresh(t, 10), 1); return "" })
 	keys := s.client.Keys(t.Context(), "limit:*").Val()
-	if len(keys) != 1 {
-		t.Fatalf("keys %q", keys)
+	if len(keys) == 0 { // more than one if there were several tries
+		t.Fatal("no key")
 	}
 	if left := s.client.TTL(t.Context(), keys[0]).Val(); left <= 0 || left > 2*platform.Window {
 		t.Errorf("lives for %v", left)
@@ -171,21 +191,21 @@ func TestRedisStoppedAndStarted(t *testing.T) {
 			instances := []*Shared{instance(t, redis), instance(t, redis)}
 			b := fresh(t, 200)
 			for _, s := range instances {
-				if a := s.Take(t.Context(), b, 1); !a.OK || !s.Up() {
-					t.Fatalf("at first: %+v, up %v", a, s.Up())
-				}
+				until(t, "Redis answers", func() bool { s.Show(t.Context(), b); return s.Up() })
 			}
+			late := drivertest.Watch(t)
 			passed, slowest := pressed(t, instances, b, func() {
 				c.away(t, redis)
 				until(t, "both instances count alone", func() bool { return !instances[0].Up() && !instances[1].Up() })
 				c.back(t, redis)
 				until(t, "both instances ask Redis again", func() bool { return instances[0].Up() && instances[1].Up() })
 			})
-			if passed += 2; passed < 200 || passed > 400 {
+			if passed < 200 || passed > 400 {
 				t.Errorf("%d passed, want 200 to 400: never more than limit × instances, never fewer than the limit", passed)
 			}
 			t.Logf("%d passed; the slowest request took %v", passed, slowest)
-			if slowest > slow+400*time.Millisecond { // the scheduler's share on a busy machine
+			// The wait is of many short ones.
+			if most := slow + 400*time.Millisecond + late.Steps(50); slowest > most {
 				t.Errorf("a request waited %v for Redis", slowest)
 			}
 			if a := instances[0].Take(t.Context(), b, 1); a.OK {
