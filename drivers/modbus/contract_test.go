@@ -16,7 +16,7 @@ func TestDriverContract(t *testing.T) {
 		Open: func(t *testing.T, port string) appliance.Driver {
 			cfg := serialBus(node(1, "5", "wirenboard-wb-mrgbw-d-legacy"))
 			cfg.Bus.Port, cfg.Bus.Line = port, appliance.LineSettings{BaudRate: 115200}
-			cfg.Bus.Options = map[string]string{"responseTimeout": "400ms"}
+			cfg.Bus.Options = map[string]string{"responseTimeout": "1s"}
 			opened, err := Open(cfg)
 			if err != nil {
 				t.Fatal(err)
@@ -33,6 +33,6 @@ func TestDriverContract(t *testing.T) {
 		},
 		Foreign: func(q []byte) []byte { f := answer(q); return rtuFrame(q[0]+1, f[1:len(f)-2]) },
 		Garbage: func(q []byte) []byte { f := answer(q); f[3] ^= 0x40; return f },
-		Timeout: 400 * time.Millisecond,
+		Timeout: time.Second,
 	}.Run(t)
 }

@@ -30,7 +30,7 @@ func TestServiceTellsThePositionOfAnInvertedShadeAsTheCoreDoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o, err := sdn.Open(appliance.BusConfig{
-		Bus:    appliance.Bus{Name: "shades", Port: path, Line: appliance.LineSettings{BaudRate: quick(list).BaudRate}},
+		Bus:    appliance.Bus{Name: "shades", Port: path, Line: appliance.LineSettings{BaudRate: quick(list).BaudRate}, Options: map[string]string{"responseTimeout": "2s"}},
 		Nodes:  []appliance.Node{{ID: 1, Address: address(0), Profile: "somfy-sdn"}},
 		Shades: []appliance.Shade{{ID: 5001, Node: 1, Output: 1, Inverted: true}},
 	})
@@ -47,7 +47,7 @@ func TestServiceTellsThePositionOfAnInvertedShadeAsTheCoreDoes(t *testing.T) {
 	session := appliance.Session{
 		Inputs: map[string]string{"address": address(0)},
 		Perform: func(ctx context.Context, e appliance.Exchange) (appliance.Result, error) {
-			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
 			return e.Do(ctx, appliance.Yield{})
 		},

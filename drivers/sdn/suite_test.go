@@ -29,7 +29,7 @@ func TestSuiteOfSerialDrivers(t *testing.T) {
 	drivertest.Suite{
 		Open: func(t *testing.T, port string) appliance.Driver {
 			o, err := Open(appliance.BusConfig{
-				Bus:    appliance.Bus{Name: "shades", Port: port},
+				Bus:    appliance.Bus{Name: "shades", Port: port, Options: map[string]string{"responseTimeout": "1s"}},
 				Nodes:  []appliance.Node{{ID: 1, Address: motor.String(), Profile: "somfy-sdn-30dc"}},
 				Shades: []appliance.Shade{{ID: 5001, Node: 1, Output: 1}},
 			})
@@ -56,6 +56,6 @@ func TestSuiteOfSerialDrivers(t *testing.T) {
 			b[10] ^= 0x04
 			return b
 		},
-		Timeout: 300 * time.Millisecond,
+		Timeout: time.Second,
 	}.Run(t)
 }
