@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -28,7 +29,10 @@ func (s sandbox) put(path, text string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(path+".part", []byte(text), 0o755); err != nil {
+	syscall.ForkLock.RLock() // else a process that another test begins may hold it open, and it cannot be run
+	err := os.WriteFile(path+".part", []byte(text), 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		s.t.Fatal(err)
 	}
 	if err := os.Rename(path+".part", path); err != nil {

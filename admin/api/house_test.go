@@ -395,8 +395,8 @@ func (l *lampBus) Scan(opts appliance.ScanOptions) iter.Seq[appliance.ScanStep] 
 	return func(yield func(appliance.ScanStep) bool) {
 		for id := first; id <= last; id++ {
 			address := fmt.Sprint(id)
-			e := appliance.Exchange{Airtime: time.Millisecond, Worst: 20 * time.Millisecond, Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
-				time.Sleep(20 * time.Millisecond) // a time-out
+			e := appliance.Exchange{Airtime: time.Millisecond, Worst: 50 * time.Millisecond, Do: func(context.Context, appliance.Yield) (appliance.Result, error) {
+				time.Sleep(50 * time.Millisecond) // a time-out
 				if id > 3 {
 					return appliance.Result{Sent: time.Now()}, appliance.ErrSilent
 				}

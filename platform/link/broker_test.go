@@ -148,7 +148,7 @@ func dial(t testing.TB, address, id, user, password string, change func(*mqtt.Cl
 }
 
 // mustDial tries again after a second or two, as all clients do: a broker turns away who takes the place of its own last
-// connection over and over, and that may not have gone yet.
+// connection over and over, and that may not have gone yet; and Mosquitto whose credential it has not come to read.
 func mustDial(t testing.TB, url, id, user, password string, change func(*mqtt.ClientOptions)) *client {
 	t.Helper()
 	for try := 0; ; try++ {
@@ -156,7 +156,7 @@ func mustDial(t testing.TB, url, id, user, password string, change func(*mqtt.Cl
 		if err == nil {
 			return c
 		}
-		if try == 3 || !errors.Is(err, packets.ErrorNetworkError) {
+		if try == 10 || !errors.Is(err, packets.ErrorNetworkError) && !errors.Is(err, packets.ErrorRefusedNotAuthorised) {
 			t.Fatalf("connect %s: %v", id, err)
 		}
 		<-time.After(time.Duration(try) * time.Second)

@@ -65,6 +65,7 @@ func TestEventsActOnceOrNever(t *testing.T) {
 		eventually(t, "all events acted", func() bool { return len(h.commands()) > events })
 
 		at.away()
+		eventually(t, "the platform has noticed", func() bool { return !o.Connected() })
 		level := 42
 		short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		if out, err := o.Act(short, "house", 1, platform.Action{Level: &level}); err == nil {

@@ -39,9 +39,7 @@ func TestAWillIsKeptWithinTheShare(t *testing.T) {
 		return m != nil && m.Retained()
 	}
 	leave("first")
-	if !kept("first") {
-		t.Error("a will within the share is not kept")
-	}
+	eventually(t, "a will within the share is kept", func() bool { return kept("first") })
 	if !shares.Hold("house", "up/state/light/1", quota.TopicBytesMost-6000) {
 		t.Fatal("the share is full too early")
 	}
