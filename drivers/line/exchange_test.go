@@ -105,60 +105,6 @@ func TestAnswerThatCameBetweenRequestsIsDiscarded(t *testing.T) {
 	wantErr(t, err, appliance.ErrSilent)
 }
 
-// TestAnswerToWhoHadThePortBefore: a program that is started anew must not take the
-// answer to its predecessor's question for that to its own first one.
-func TestAnswerToWhoHadThePortBefore(t *testing.T) {
-	b := newBench(t, func(cfg *Config) { cfg.OpenSilence = 500 * time.Millisecond })
-	b.device(func() {
-		b.write("two\n")
-		b.until("it was discarded", func() bool { return b.discarded("two\n") })
-		b.read(4)
-		b.write("two\n")
-	})
-	reply, err := b.Exchange(within(t, patience), ask("two"))
-	wantAnswer(t, reply, err, "two")
-	if !b.discarded("two\n") {
-		t.Error("the old answer was taken for the new one")
-	}
-	b.Line.mu.Lock()
-	opened := b.Line.link.opened
-	b.Line.mu.Unlock()
-	if after := reply.Sent.Sub(opened); after < 500*time.Millisecond {
-		t.Errorf("asked %v after the port was opened, want 500ms or more", after)
-	}
-}
-
-func TestPartialAnswerThenResynchronised(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Silence = 100 * time.Millisecond })
-	b.device(func() {
-		b.read(4)
-		b.write("on")
-	})
-	r := ask("one")
-	r.Timeout = 40 * time.Millisecond
-	_, err := b.Exchange(within(t, patience), r)
-	wantErr(t, err, appliance.ErrDamaged)
-	if !strings.Contains(err.Error(), "6F 6E") {
-		t.Errorf("error %q does not show the bytes that came", err)
-	}
-	var last time.Time
-	b.device(func() {
-		for range 10 { // the rest dribbles in
-			b.write("e")
-			last = time.Now()
-			time.Sleep(5 * time.Millisecond)
-		}
-		b.read(4)
-		if gap := time.Since(last); gap < 20*time.Millisecond {
-			t.Errorf("next request came %v after the remains of the answer, want 100ms or more", gap)
-		}
-		b.write("two\n")
-	})
-	b.until("the rest begins", func() bool { return b.discarded("e") })
-	reply, err := b.Exchange(within(t, patience), ask("two"))
-	wantAnswer(t, reply, err, "two")
-}
-
 func TestDamagedAnswer(t *testing.T) {
 	for _, answer := range []string{"bad answer\n", "broken answer\n"} {
 		b := newBench(t, nil)
@@ -185,31 +131,6 @@ func TestForeignFramesAreSkipped(t *testing.T) {
 	wantAnswer(t, reply, err, "one")
 	if !b.discarded("else\n") {
 		t.Error("the foreign frame is not in the recorder")
-	}
-}
-
-func TestTimeoutIsOfTheWholeAnswer(t *testing.T) {
-	b := newBench(t, nil)
-	stop := make(chan struct{})
-	b.device(func() {
-		b.read(4)
-		for { // a byte at a time, without end
-			select {
-			case <-stop:
-				return
-			case <-time.After(10 * time.Millisecond):
-				b.write("x")
-			}
-		}
-	})
-	r := ask("one")
-	r.Timeout = 100 * time.Millisecond
-	begun := time.Now()
-	_, err := b.Exchange(within(t, patience), r)
-	close(stop)
-	wantErr(t, err, appliance.ErrDamaged)
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("took %v, want about 100ms", took)
 	}
 }
 
@@ -288,63 +209,6 @@ func TestSecondCallerGivesUpWithItsContext(t *testing.T) {
 	wantErr(t, err, appliance.ErrExpired)
 	cancel()
 	wantErr(t, <-first, context.Canceled)
-}
-
-func TestOverheardFrames(t *testing.T) {
-	heard := make(chan string, 10)
-	b := newBench(t, func(c *Config) {
-		c.Overheard = func(b []byte) int {
-			n, _ := wantLine("")(b)
-			if n > 0 {
-				heard <- string(b[:n])
-			}
-			return n
-		}
-	})
-	next := func(want string) {
-		t.Helper()
-		select {
-		case got := <-heard:
-			if got != want {
-				t.Fatalf("overheard %q, want %q", got, want)
-			}
-		case <-time.After(patience):
-			t.Fatalf("overheard nothing, want %q", want)
-		}
-	}
-	b.write("button ")
-	b.write("pressed\nand rel")
-	next("button pressed\n")
-	b.write("eased\n")
-	next("and released\n")
-	b.device(func() {
-		b.read(4)
-		b.write("one\nbehind the answer\n")
-	})
-	reply, err := b.Exchange(within(t, patience), ask("one"))
-	wantAnswer(t, reply, err, "one")
-	next("behind the answer\n")
-
-	b.write("half a fra")
-	b.until("it is there", func() bool { return b.in.waiting() > 0 })
-	b.device(func() {
-		b.read(4)
-		b.write("two\n")
-	})
-	reply, err = b.Exchange(within(t, patience), ask("two"))
-	wantAnswer(t, reply, err, "two")
-	if !b.discarded("half a fra") {
-		t.Error("the half frame before the request was not discarded")
-	}
-
-	b.write("never finis")
-	b.until("it is there", func() bool { return b.in.waiting() > 0 })
-	time.Sleep(PartialGap + 10*time.Millisecond) // the gap is what is tested
-	b.write("whole\n")
-	next("whole\n")
-	if !b.discarded("never finis") {
-		t.Error("the unfinished frame was not discarded")
-	}
 }
 
 func TestRequestsThatMakeNoSense(t *testing.T) {

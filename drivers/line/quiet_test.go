@@ -1,6 +1,7 @@
 package line_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -71,6 +72,13 @@ func (v *virtual) ask(t *testing.T) error {
 	return err
 }
 
+// discarded tells whether the flight recorder holds these bytes as discarded.
+func (v *virtual) discarded(text string) bool {
+	return slices.ContainsFunc(v.Recent(), func(f appliance.Frame) bool {
+		return f.Direction == appliance.FrameDiscarded && string(f.Bytes) == text
+	})
+}
+
 // four is a question whose answer has four bytes, and which gives way to what now tells of.
 func four(frame string, now <-chan struct{}) line.Request {
 	return line.Request{
@@ -123,6 +131,158 @@ func TestNoFrameFollowsHalfAnAnswerAtOnce(t *testing.T) {
 		v.ask(t)
 		if rest := v.out[1].Sub(gaveUp); rest < gap {
 			t.Errorf("the next frame came %v after half an answer was given up, want %v", rest, gap)
+		}
+	})
+}
+
+func TestPartialAnswerThenResynchronised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const over = patience + 5*gap // when the last of the answer has come
+		v := newVirtual(t, func(v *virtual) {
+			if len(v.out) > 1 {
+				v.end.Write([]byte("full"))
+				return
+			}
+			v.end.Write([]byte("on"))
+			for i := range time.Duration(10) { // the rest dribbles in
+				time.AfterFunc(over-i*gap/2, func() { v.end.Write([]byte("e")) })
+			}
+		}, nil)
+		if err := v.ask(t); !errors.Is(err, appliance.ErrDamaged) || !strings.Contains(err.Error(), "6F 6E") {
+			t.Fatalf("half an answer: %v, want %v and the bytes that came", err, appliance.ErrDamaged)
+		}
+		time.Sleep(gap)
+		if !v.discarded("e") {
+			t.Fatal("the rest has not begun; this test shows nothing")
+		}
+		reply, err := v.Exchange(t.Context(), four("?", nil))
+		if err != nil || string(reply.Frame) != "full" {
+			t.Errorf("the next is answered %q, %v", reply.Frame, err)
+		}
+		if rest := v.out[1].Sub(v.out[0]) - over; rest < gap {
+			t.Errorf("next request came %v after the remains of the answer, want %v or more", rest, gap)
+		}
+	})
+}
+
+func TestTimeoutIsOfTheWholeAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := newVirtual(t, func(v *virtual) {
+			for i := range time.Duration(20) { // a byte at a time, for twice as long as it may take
+				time.AfterFunc(i*patience/10, func() { v.end.Write([]byte("x")) })
+			}
+		}, nil)
+		begun := time.Now()
+		_, err := v.Exchange(t.Context(), line.Request{Frame: []byte("?"), Timeout: patience, Scan: func([]byte) (int, line.Verdict) { return 0, line.More }})
+		if took := time.Since(begun); !errors.Is(err, appliance.ErrDamaged) || took > patience+gap {
+			t.Errorf("%v after %v, want %v after %v", err, took, appliance.ErrDamaged, patience)
+		}
+	})
+}
+
+// A program that is started anew must not take the answer to its predecessor's question for that to its own first one.
+func TestAnswerToWhoHadThePortBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calm = 2 * time.Second // of which newVirtual leaves one
+		v := newVirtual(t, func(v *virtual) {
+			time.AfterFunc(calm/2, func() { v.end.Write([]byte("new!")) })
+		}, func(c *line.Config) { c.OpenSilence = calm })
+		time.AfterFunc(calm/4, func() { v.end.Write([]byte("old!")) })
+		reply, err := v.Exchange(t.Context(), four("?", nil))
+		if err != nil || string(reply.Frame) != "new!" || !v.discarded("old!") {
+			t.Errorf("got %q, %v; want the new answer, and the old one discarded", reply.Frame, err)
+		}
+		if after := reply.Sent.Sub(v.Opened()); after < calm {
+			t.Errorf("asked %v after the port was opened, want %v or more", after, calm)
+		}
+	})
+}
+
+func TestOverheardFrames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard []string
+		var answer string
+		v := newVirtual(t, func(v *virtual) { v.end.Write([]byte(answer)) }, func(c *line.Config) {
+			c.Overheard = func(b []byte) int {
+				n := bytes.IndexByte(b, '\n') + 1
+				if n > 0 {
+					heard = append(heard, string(b[:n]))
+				}
+				return n
+			}
+		})
+		say := func(s string, want ...string) {
+			t.Helper()
+			v.end.Write([]byte(s))
+			synctest.Wait()
+			if !slices.Equal(heard, want) {
+				t.Fatalf("overheard %q, want %q", heard, want)
+			}
+			heard = nil
+		}
+		ask := func(says string) {
+			t.Helper()
+			answer = says
+			if reply, err := v.Exchange(t.Context(), four("?", nil)); err != nil || string(reply.Frame) != "full" {
+				t.Fatalf("got %q, %v; want the answer", reply.Frame, err)
+			}
+		}
+		say("button ")
+		time.Sleep(line.PartialGap)
+		say("pressed\nand rel", "button pressed\n")
+		say("eased\n", "and released\n")
+		ask("fullbehind the answer\n")
+		say("half a fra", "behind the answer\n")
+		ask("full")
+		if !v.discarded("half a fra") {
+			t.Error("the half frame before the request was not discarded")
+		}
+		say("never finis")
+		time.Sleep(line.PartialGap + 1)
+		say("whole\n", "whole\n")
+		if !v.discarded("never finis") {
+			t.Error("the unfinished frame was not discarded")
+		}
+	})
+}
+
+// Where it is known how long an answer is, nobody is woken for each of its bytes; where it
+// turns out to be shorter, it is taken as it is.
+func TestTheRestOfAnAnswerIsWaitedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const answer = "an answer of 25 bytes...\n"
+		v := newVirtual(t, func(v *virtual) {
+			for i := range answer { // each byte when it would come at the line's speed
+				time.Sleep(v.Airtime(1))
+				v.end.Write([]byte(answer[i : i+1]))
+			}
+		}, func(c *line.Config) { c.Serial.BaudRate = 9600 })
+		looks := func(length func([]byte) int) (n int) {
+			for range 20 {
+				_, err := v.Exchange(t.Context(), line.Request{
+					Frame: []byte("request\n"), Timeout: 5 * time.Second, Length: length,
+					Scan: func(b []byte) (int, line.Verdict) {
+						n++
+						if b[len(b)-1] != '\n' {
+							return 0, line.More
+						}
+						return len(b), line.Accept
+					},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			return n
+		}
+		known, unknown := looks(func([]byte) int { return len(answer) }), looks(nil)
+		t.Logf("looked at %d times, %d where nobody knows its length", known, unknown)
+		if 3*known > unknown {
+			t.Errorf("20 answers were looked at %d times, and %d times where nobody knows how long they are", known, unknown)
+		}
+		begun := time.Now()
+		if looks(func([]byte) int { return 200 }); time.Since(begun) > 2*time.Second {
+			t.Errorf("20 answers that are shorter than they should be took %v", time.Since(begun))
 		}
 	})
 }
