@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.internal/controller/appliance"
@@ -338,12 +339,14 @@ func TestMissingPortIsExplained(t *testing.T) {
 
 func TestExchangeWithoutRun(t *testing.T) {
 	noLeaks(t)
-	l, err := New(Config{Name: "test", Port: "/dev/ttyNone", Serial: settings})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = l.Exchange(within(t, 20*time.Millisecond), ask("one"))
-	wantErr(t, err, appliance.ErrBusDown)
+	synctest.Test(t, func(t *testing.T) {
+		l, err := New(Config{Name: "test", Port: "/dev/ttyNone", Serial: settings})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.Exchange(within(t, 20*time.Millisecond), ask("one"))
+		wantErr(t, err, appliance.ErrBusDown)
+	})
 }
 
 func TestExchangeAfterRun(t *testing.T) {
