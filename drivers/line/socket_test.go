@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/shelf/freeport"
 )
 
 // gateway is a server on loopback that a line connects to.
@@ -145,8 +146,12 @@ func TestIdleCloseIsNoticed(t *testing.T) {
 
 func TestGatewayIsBackAfterAWhile(t *testing.T) {
 	t.Parallel()
-	g := newGateway(t, "127.0.0.1:0")
-	addr := g.l.Addr().String()
+	port, err := freeport.Find() // nobody else gets it meanwhile
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := "127.0.0.1:" + port
+	g := newGateway(t, addr)
 	l := g.line(nil)
 	c := g.accept()
 	g.l.Close()
