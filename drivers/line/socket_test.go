@@ -460,7 +460,12 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 				time.AfterFunc(20*time.Millisecond, func() { _, _ = io.WriteString(peer, test.heard) })
 			}
 			if test.cancel {
-				time.AfterFunc(50*time.Millisecond, cancel)
+				go func() { // once it is stuck
+					for b := (bench{Line: l}); ctx.Err() == nil && (!b.sent(r.Frame) || l.in.waiting() < len(test.heard)); {
+						time.Sleep(time.Millisecond)
+					}
+					cancel()
+				}()
 			}
 			if test.close {
 				time.AfterFunc(50*time.Millisecond, end)
