@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -26,10 +27,10 @@ func (p *talk) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// serve plays a line, ten times as fast as in the world.
+// serve plays a line in a bubble.
 func serve(t *testing.T, gears ...GearConfig) (*Line, *talk) {
 	t.Helper()
-	l, err := New(Config{Gateway: "atx", Gears: gears, Speed: 10, Seed: 4})
+	l, err := New(Config{Gateway: "atx", Gears: gears, Seed: 4, Virtual: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,77 +55,83 @@ func (p *talk) ask(t *testing.T, line string) string {
 }
 
 func TestTwoGearsOfOneAddressCollide(t *testing.T) {
-	l, p := serve(t, GearConfig{Short: 3, Level: 100}, GearConfig{Short: 4, Level: 100})
-	if err := l.Duplicate(0, true); err != nil {
-		t.Fatal(err)
-	}
-	// Levels that differ never pass for one; equal answers hardly ever do.
-	for range 10 {
-		if got := p.ask(t, "h07A0"); got != "X" {
-			t.Errorf("QUERY ACTUAL LEVEL: %q, want a collision", got)
+	synctest.Test(t, func(t *testing.T) {
+		l, p := serve(t, GearConfig{Short: 3, Level: 100}, GearConfig{Short: 4, Level: 100})
+		if err := l.Duplicate(0, true); err != nil {
+			t.Fatal(err)
 		}
-	}
-	p.ask(t, "h0680")
-	whole := 0
-	for range 20 {
-		if got := p.ask(t, "h07A0"); got == "J80" {
-			whole++
+		// Levels that differ never pass for one; equal answers hardly ever do.
+		for range 10 {
+			if got := p.ask(t, "h07A0"); got != "X" {
+				t.Errorf("QUERY ACTUAL LEVEL: %q, want a collision", got)
+			}
 		}
-	}
-	if whole > 8 {
-		t.Errorf("%d of 20 pairs of equal answers passed for one", whole)
-	}
-	if got := p.ask(t, "h09A0"); got != "J64" {
-		t.Errorf("the gear beside them: %q, want J64", got)
-	}
-	if err := l.Duplicate(0, false); err != nil {
-		t.Fatal(err)
-	}
-	if got := p.ask(t, "h07A0"); got != "J80" || len(l.Devices()) != 2 {
-		t.Errorf("alone again: %q, %d gears", got, len(l.Devices()))
-	}
+		p.ask(t, "h0680")
+		whole := 0
+		for range 20 {
+			if got := p.ask(t, "h07A0"); got == "J80" {
+				whole++
+			}
+		}
+		if whole > 8 {
+			t.Errorf("%d of 20 pairs of equal answers passed for one", whole)
+		}
+		if got := p.ask(t, "h09A0"); got != "J64" {
+			t.Errorf("the gear beside them: %q, want J64", got)
+		}
+		if err := l.Duplicate(0, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.ask(t, "h07A0"); got != "J80" || len(l.Devices()) != 2 {
+			t.Errorf("alone again: %q, %d gears", got, len(l.Devices()))
+		}
+	})
 }
 
 func TestBabblingDeviceCollidesAndTakesItsPartOfTheTime(t *testing.T) {
-	l, p := serve(t, GearConfig{Short: 3, Level: 100})
-	if err := l.Chatter(0.3); err != nil {
-		t.Fatal(err)
-	}
-	said := map[string]int{}
-	began := l.clock.now()
-	for range 60 {
-		said[p.ask(t, "h07A0")]++
-	}
-	took := l.clock.now() - began
-	if said["J64"] < 5 || said["Z"] == 0 || said["X"] == 0 || said["N"] > 0 {
-		t.Errorf("%v, want answers, collisions of frames and of answers", said)
-	}
-	theirs, lost := 0, 0
-	for _, f := range l.Frames(0) {
-		if f.Foreign {
-			theirs++
+	synctest.Test(t, func(t *testing.T) {
+		l, p := serve(t, GearConfig{Short: 3, Level: 100})
+		if err := l.Chatter(0.3); err != nil {
+			t.Fatal(err)
 		}
-		if f.Lost {
-			lost++
+		said := map[string]int{}
+		began := l.clock.now()
+		for range 60 {
+			said[p.ask(t, "h07A0")]++
 		}
-	}
-	if part := float64(theirs) * float64(forward) / float64(took); part < 0.15 || part > 0.45 || lost == 0 || lost == theirs {
-		t.Errorf("its %d frames, %d of them lost, took %.2f of the time, want 0.3", theirs, lost, part)
-	}
+		took := l.clock.now() - began
+		if said["J64"] < 5 || said["Z"] == 0 || said["X"] == 0 || said["N"] > 0 {
+			t.Errorf("%v, want answers, collisions of frames and of answers", said)
+		}
+		theirs, lost := 0, 0
+		for _, f := range l.Frames(0) {
+			if f.Foreign {
+				theirs++
+			}
+			if f.Lost {
+				lost++
+			}
+		}
+		if part := float64(theirs) * float64(forward) / float64(took); part < 0.15 || part > 0.45 || lost == 0 || lost == theirs {
+			t.Errorf("its %d frames, %d of them lost, took %.2f of the time, want 0.3", theirs, lost, part)
+		}
+	})
 }
 
 func TestStuckGearAnswersAndKeepsItsLight(t *testing.T) {
-	l, p := serve(t, GearConfig{Short: 3, Level: 100})
-	if err := l.AddFault(Fault{Kind: FaultStuck, Gear: 0}); err != nil {
-		t.Fatal(err)
-	}
-	p.ask(t, "h06FE")
-	if got := p.ask(t, "h07A0"); got != "J64" {
-		t.Errorf("%q, want the level as it was", got)
-	}
-	l.ClearFaults()
-	p.ask(t, "h06FE")
-	if got := p.ask(t, "h07A0"); got != "JFE" {
-		t.Errorf("%q, want the level it was sent to", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l, p := serve(t, GearConfig{Short: 3, Level: 100})
+		if err := l.AddFault(Fault{Kind: FaultStuck, Gear: 0}); err != nil {
+			t.Fatal(err)
+		}
+		p.ask(t, "h06FE")
+		if got := p.ask(t, "h07A0"); got != "J64" {
+			t.Errorf("%q, want the level as it was", got)
+		}
+		l.ClearFaults()
+		p.ask(t, "h06FE")
+		if got := p.ask(t, "h07A0"); got != "JFE" {
+			t.Errorf("%q, want the level it was sent to", got)
+		}
+	})
 }
