@@ -10,9 +10,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.internal/controller/drivers/line/cable"
 )
 
 func (r *rig) fault(f Fault) {
@@ -162,28 +165,30 @@ func TestAMotorWithoutPowerStopsAndStays(t *testing.T) {
 
 func TestFaultsEndByCountAndByTime(t *testing.T) {
 	t.Parallel()
-	bd := newSite(t).rtuTCP("b").node("4", "wirenboard-wb-mao4").run(Options{})
-	if _, err := bd.AddFault(Fault{Kind: FaultBusy, Count: 2}); err != nil {
-		t.Fatal(err)
-	}
-	b := bd.buses[0]
-	raw := rtuFrame(4, []byte{fnReadHolding, 0, 20, 0, 1})
-	var busy int
-	for range 5 {
-		if rep := b.handle(time.Now(), raw, 4, raw[1:6], rtuFrame); rep.bytes[1]&exceptionBit != 0 {
-			busy++
+	synctest.Test(t, func(t *testing.T) {
+		bd := newSite(t).rtuTCP("b").node("4", "wirenboard-wb-mao4").run(Options{Cables: &cable.Net{}})
+		if _, err := bd.AddFault(Fault{Kind: FaultBusy, Count: 2}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if busy != 2 {
-		t.Errorf("busy %d times, want 2", busy)
-	}
-	if _, err := bd.AddFault(Fault{Kind: FaultSilent, DurationMs: 20}); err != nil {
-		t.Fatal(err)
-	}
-	if device(t, bd, 1).Online {
-		t.Error("online although silent")
-	}
-	eventually(t, "fault ended", func() bool { return device(t, bd, 1).Online && len(bd.Faults()) == 1 })
+		b := bd.buses[0]
+		raw := rtuFrame(4, []byte{fnReadHolding, 0, 20, 0, 1})
+		var busy int
+		for range 5 {
+			if rep := b.handle(time.Now(), raw, 4, raw[1:6], rtuFrame); rep.bytes[1]&exceptionBit != 0 {
+				busy++
+			}
+		}
+		if busy != 2 {
+			t.Errorf("busy %d times, want 2", busy)
+		}
+		if _, err := bd.AddFault(Fault{Kind: FaultSilent, DurationMs: 20}); err != nil {
+			t.Fatal(err)
+		}
+		if device(t, bd, 1).Online {
+			t.Error("online although silent")
+		}
+		eventually(t, "fault ended", func() bool { return device(t, bd, 1).Online && len(bd.Faults()) == 1 })
+	})
 }
 
 func TestUnpluggedAdapterComesBackUnderAnotherName(t *testing.T) {
@@ -331,23 +336,21 @@ func TestMissingUnits(t *testing.T) {
 
 func TestDelayedAnswerOnALineLetsOthersBeAsked(t *testing.T) {
 	t.Parallel()
-	bd := newSite(t).serial("line", 19200, "even").node("1", "wirenboard-wb-led-rgbw").node("2", "wirenboard-wb-led-rgbw").run(Options{})
-	if _, err := bd.AddFault(Fault{Kind: FaultDelay, Address: "1", DelayMs: 300}); err != nil {
-		t.Fatal(err)
-	}
-	fd := client(t, bd, "line")
-	if got, _ := func() ([]byte, time.Time) {
-		unix.Write(fd, tenRegisters(1))
-		return read(t, fd, 25, 100*time.Millisecond)
-	}(); len(got) != 0 {
-		t.Fatalf("answer came %d bytes too early", len(got))
-	}
-	if got, _ := ask(t, fd, tenRegisters(2), 25); len(got) != 25 || got[0] != 2 {
-		t.Fatalf("other unit: % x", got)
-	}
-	if got, _ := read(t, fd, 25, 2*time.Second); len(got) != 25 || got[0] != 1 {
-		t.Errorf("late answer: % x", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		bd, ask := newSite(t).serial("line", 19200, "even").node("1", "wirenboard-wb-led-rgbw").node("2", "wirenboard-wb-led-rgbw").inMemory()
+		if _, err := bd.AddFault(Fault{Kind: FaultDelay, Address: "1", DelayMs: 300}); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(tenRegisters(1), 100*time.Millisecond); len(got) != 0 {
+			t.Fatalf("answer came %d bytes too early", len(got))
+		}
+		if got := ask(tenRegisters(2), 100*time.Millisecond); len(got) != 25 || got[0] != 2 {
+			t.Fatalf("other unit: % x", got)
+		}
+		if got := ask(nil, 200*time.Millisecond); len(got) != 25 || got[0] != 1 {
+			t.Errorf("late answer: % x", got)
+		}
+	})
 }
 
 func TestBuildingEndsWhileClientsAreConnected(t *testing.T) {
