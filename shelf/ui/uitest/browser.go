@@ -58,6 +58,7 @@ func start() (*Browser, error) {
 		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
 		chromedp.UserDataDir(dir), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"),
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // a page of a test has gone before the time spent on its scripts comes back
 		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("lang", "en"), chromedp.WSURLReadTimeout(Patience))...)
 	ctx, _ = chromedp.NewContext(ctx)
 	closeBrowser = func() error {
