@@ -12,6 +12,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 RACE := -race -gcflags='std=-d=checkptr=0' -gcflags='regexp/...=-race=false -d=checkptr=0' -gcflags='modernc.org/...=-race=false -d=checkptr=0' -gcflags='golang.org/x/crypto/argon2=-race=false'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
+# Without the folder's name in them, what is compiled for one of the targets below serves the others, and other clones.
+export GOFLAGS := $(GOFLAGS) -trimpath
 
 .PHONY: help run test build lint lint-pages vulnerabilities bench soak mutants cross peers install deb deb-test image image-offline image-test
 
@@ -22,7 +24,7 @@ build: ## the programs, for this machine
 	@command -v $(GO) >/dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
 	@mkdir -p bin
 	@echo "Building controllerd, simbuilding and platformd; the first time this takes a minute or two and names every package …"
-	@$(GO) build -v -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	@$(GO) build -v -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 # make build  the programs, into bin/
 # make lint   formatting, go.mod, vet and staticcheck; ESLint and types of the pages
@@ -79,9 +81,9 @@ mutants:
 
 cross:
 	mkdir -p bin/linux-armv7 bin/linux-arm64 bin/linux-amd64
-	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/...
-	GOOS=linux GOARCH=arm64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/...
-	GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/...
+	GOOS=linux GOARCH=arm GOARM=7 $(GO) build -ldflags '$(LDFLAGS)' -o bin/linux-armv7/ ./cmd/...
+	GOOS=linux GOARCH=arm64 $(GO) build -ldflags '$(LDFLAGS)' -o bin/linux-arm64/ ./cmd/...
+	GOOS=linux GOARCH=amd64 $(GO) build -ldflags '$(LDFLAGS)' -o bin/linux-amd64/ ./cmd/...
 
 deb:
 	./scripts/deb.sh $(ARCH)
