@@ -556,15 +556,19 @@ func TestRunWritesBehind(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
+		// Who asks right after the next start finds it.
 		b.r = New(dir, clock, slog.New(slog.DiscardHandler))
-		b.r.mu.Lock()
-		b.r.ready()
-		b.r.mu.Unlock()
+		ctx, cancel = context.WithCancel(t.Context())
+		go func() { done <- b.r.Run(ctx, func() *appliance.Snapshot { return b.snap }) }()
+		synctest.Wait()
 		got := b.replayed(began, time.Now(), of(1, appliance.LevelAspect))
 		if len(got) == 0 || got[0].Value != 40 {
 			t.Errorf("%v", words(got))
 		}
-		b.r.close()
+		cancel()
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
 	})
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 1 {

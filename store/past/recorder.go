@@ -108,12 +108,12 @@ func (r *Recorder) Run(ctx context.Context, snapshot func() *appliance.Snapshot)
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
+		r.look(snapshot()) // at once, too: who asks right after the start finds what was kept before
 		select {
 		case <-ctx.Done():
 			r.close()
 			return nil
 		case <-look.C:
-			r.look(snapshot())
 		}
 	}
 }
