@@ -102,14 +102,14 @@ func TestFaultsAsTheyAreSeen(t *testing.T) {
 			for cluster, level := range map[int]int{1: 60, 2: 35, 3: 80} {
 				h.insist("channelControl", fmt.Sprintf(`{"targetType":2,"targetId":%d,"command":"DIM","dimLevel":%d}`, cluster, level))
 			}
-			tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 640, Touch: true})
-			logIn(h, tab, "operator")
 			h.fault(c.fault)
-			tab.Wait(fmt.Sprintf(`["%s"].every((said) => document.querySelector(".attention").innerText.includes(said))`, strings.Join(c.home, `", "`)))
-			inspect(t, tab, "fault-"+c.name+"-home")
 			h.await(uitest.Patience, "the command line to tell", func() bool {
 				return strings.Contains(h.desk().must(append([]string{"bus"}, c.bus...)...), c.cli)
 			})
+			tab := uitest.Open(t).Tab(t, uitest.Look{Width: 360, Height: 640, Touch: true})
+			logIn(h, tab, "operator")
+			tab.Wait(fmt.Sprintf(`["%s"].every((said) => document.querySelector(".attention").innerText.includes(said))`, strings.Join(c.home, `", "`)))
+			inspect(t, tab, "fault-"+c.name+"-home")
 			tab.Go(h.url + "/plan?floor=Ground%20floor")
 			tab.Wait(`document.querySelector(".plan img")?.complete && document.querySelector(".plan img").style.transform`)
 			inspect(t, tab, "fault-"+c.name+"-plan")
