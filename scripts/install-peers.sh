@@ -4,7 +4,7 @@
 # install-peers.sh pages: only what checks the pages, for make lint.
 set -eu
 cd "$(dirname "$0")/.."
-packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config nodejs curl jq chromium ola postgresql redis-server mosquitto openssl)
+packages=(systemd gcc libc6-dev socat mbpoll python3-pymodbus python3-serial-asyncio libmodbus-dev pkg-config nodejs curl jq chromium-headless-shell ola postgresql redis-server mosquitto openssl)
 [ "${1:-}" != image ] || packages=(qemu-system-arm ipxe-qemu kmod cpio e2fsprogs u-boot-qemu u-boot-tools rauc mtools dosfstools squashfs-tools openssl
   genimage bmap-tools xz-utils jq device-tree-compiler)
 [ "${1:-}" != image-offline ] || packages=(gcc-12-aarch64-linux-gnu cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libc6-dev-arm64-cross

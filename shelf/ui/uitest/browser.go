@@ -32,16 +32,10 @@ type Browser struct {
 // shared is the browser of this process: to start one takes as long as many a test.
 var shared = sync.OnceValues(start)
 
-// seats are for the tests that look at pages at once: each takes a processor for itself.
-var seats = make(chan struct{}, 2)
-
-// Open gives the browser to a test, once there is room for one more. The first to ask starts it; the package's TestMain calls
-// Close. It trusts any certificate, as the controllers of tests make their own. Of a test whose parts run beside others each part opens it
-// for itself: a test that has it and waits for its parts keeps the room they wait for.
+// Open gives the browser to a test. The first to ask starts it; the package's TestMain calls
+// Close. It trusts any certificate, as the controllers of tests make their own.
 func Open(t testing.TB) *Browser {
 	t.Helper()
-	seats <- struct{}{}
-	t.Cleanup(func() { <-seats })
 	browser, err := shared()
 	if err != nil {
 		t.Fatalf("start Chromium, which scripts/install-peers.sh installs: %v", err)
@@ -55,7 +49,7 @@ func start() (*Browser, error) {
 		return nil, err
 	}
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("/usr/bin/chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
+		chromedp.ExecPath("/usr/bin/chromium-headless-shell"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.IgnoreCertErrors,
 		chromedp.UserDataDir(dir), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-features", "Translate,BackForwardCache,SpareRendererForSitePerProcess"),
 		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // a page of a test has gone before the time spent on its scripts comes back
@@ -123,8 +117,12 @@ func (tab *Tab) listenToConsole(messages func(func(chromedp.ConsoleMessage, erro
 			return
 		}
 		tab.mu.Lock()
-		if !slices.ContainsFunc(tab.ignored, func(part string) bool { return strings.Contains(m.String(), part) }) {
-			tab.console = append(tab.console, m.String())
+		line := m.String()
+		if m.Source == "network" {
+			line += " " + m.URL
+		}
+		if !slices.ContainsFunc(tab.ignored, func(part string) bool { return strings.Contains(line, part) }) {
+			tab.console = append(tab.console, line)
 		}
 		tab.mu.Unlock()
 	}
