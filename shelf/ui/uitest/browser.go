@@ -331,11 +331,12 @@ func (tab *Tab) Insist(do func(), so string) {
 	tab.Wait(so)
 }
 
-// Becomes waits as [Tab.Wait] does, but so long at most, and reports whether it became true.
+// Becomes waits as [Tab.Wait] does, but so long at most, and reports whether it became true. The longer it waits, the less often it
+// asks: each question costs the page and the test some of the processors that others wait for.
 func (tab *Tab) Becomes(expression string, most time.Duration) bool {
 	tab.t.Helper()
 	deadline := time.Now().Add(most)
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(pause*3/2, 250*time.Millisecond) {
 		if Eval[bool](tab, "(() => { try { return !!("+expression+") } catch (e) { if (e instanceof TypeError) return false; throw e } })()") {
 			return true
 		}
@@ -345,7 +346,7 @@ func (tab *Tab) Becomes(expression string, most time.Duration) bool {
 		select {
 		case <-tab.ctx.Done():
 			tab.t.Fatal(tab.ctx.Err())
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
