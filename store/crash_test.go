@@ -60,19 +60,20 @@ func crashChild(dir string) error {
 	if err != nil {
 		return err
 	}
+	random := rand.New(rand.NewPCG(rand.Uint64(), 1))
 	fmt.Println("ready")
 	for n := 0; ; n++ {
 		var r Report
 		var err error
-		switch rand.IntN(8) {
+		switch random.IntN(8) {
 		case 0:
-			r, err = retireSome(ctx, s)
+			r, err = retireSome(ctx, s, random)
 		case 1:
 			err = crashKey(ctx, s)
 		case 2, 3, 4:
 			err = crashBatch(ctx, s)
 		default:
-			r, err = addSome(ctx, s)
+			r, err = addSome(ctx, s, random)
 		}
 		if err != nil {
 			return err
@@ -82,11 +83,11 @@ func crashChild(dir string) error {
 }
 
 // addSome imports new nodes, a shade and a cluster without IDs.
-func addSome(ctx context.Context, s *Store) (Report, error) {
+func addSome(ctx context.Context, s *Store, random *rand.Rand) (Report, error) {
 	tag := appliance.NewUUID().String()
 	bus := appliance.UUID{15: 1}
 	in := appliance.Site{Buses: []appliance.Bus{{UUID: bus, Name: "bus", Driver: "modbus"}}}
-	for i := range 1 + rand.IntN(5) {
+	for i := range 1 + random.IntN(5) {
 		in.Nodes = append(in.Nodes, appliance.Node{ID: appliance.ID(-1 - i), Name: fmt.Sprint(tag, "-", i), Bus: bus, Address: fmt.Sprint(tag, i)})
 	}
 	in.Shades = []appliance.Shade{{ID: -1, Name: tag, Node: -1, Output: 1}}
@@ -95,7 +96,7 @@ func addSome(ctx context.Context, s *Store) (Report, error) {
 }
 
 // retireSome retires about a third of the site.
-func retireSome(ctx context.Context, s *Store) (Report, error) {
+func retireSome(ctx context.Context, s *Store, random *rand.Rand) (Report, error) {
 	site, _, err := s.Site(ctx)
 	if err != nil {
 		return Report{}, err
@@ -104,7 +105,7 @@ func retireSome(ctx context.Context, s *Store) (Report, error) {
 	in := site
 	in.Nodes, in.Shades, in.Clusters = nil, nil, nil
 	for _, n := range site.Nodes {
-		if rand.IntN(3) > 0 {
+		if random.IntN(3) > 0 {
 			keep[n.ID] = true
 			in.Nodes = append(in.Nodes, n)
 		}

@@ -46,12 +46,12 @@ func TestCampaignIDsNeverChange(t *testing.T) {
 				what := random.IntN(17)
 				switch {
 				case what < 4:
-					if _, err := addSome(t.Context(), s); err != nil {
+					if _, err := addSome(t.Context(), s, random); err != nil {
 						t.Fatal(err)
 					}
 				case what < 6:
 					past = append(past, load(t, s))
-					if _, err := retireSome(t.Context(), s); err != nil {
+					if _, err := retireSome(t.Context(), s, random); err != nil {
 						t.Fatal(err)
 					}
 				case what == 6 && len(past) > 0:

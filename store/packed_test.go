@@ -134,8 +134,9 @@ func TestKilledBackupsAndRestoresLeaveNothing(t *testing.T) {
 	}
 	dir, out := t.TempDir(), t.TempDir()
 	s := open(t, dir)
+	random := rand.New(rand.NewPCG(1, 1))
 	for range 40 {
-		if _, err := addSome(t.Context(), s); err != nil {
+		if _, err := addSome(t.Context(), s, random); err != nil {
 			t.Fatal(err)
 		}
 	}
