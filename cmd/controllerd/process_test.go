@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -50,6 +51,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	programDir = dir
+	debug.SetGCPercent(400) // the daemons in this process are many and small; those of their own processes keep to theirs
 	code := drivertest.SideBySide(m, 4)
 	if err := uitest.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "end Chromium:", err)

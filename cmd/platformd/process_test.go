@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BE_PLATFORMD") != "" {
 		main()
 	}
+	debug.SetGCPercent(400)        // the daemons in this process are many and small; those of their own processes keep to theirs
 	flag.Set("test.parallel", "4") // half of their time they wait for other programs; -parallel overrules it
 	code := m.Run()
 	os.RemoveAll(deliveredIn)
