@@ -7,6 +7,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 )
 
@@ -89,6 +90,7 @@ func TestFloorsAndTheirPlans(t *testing.T) {
 
 // A bus of which nothing answers needs somebody; who puts it aside is known after a restart of the door, too.
 func TestWhatNeedsSomebodyIsPutAside(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t)
 	c, viewer := h.as(account.RoleOperator), h.as(account.RoleViewer)
