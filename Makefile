@@ -7,8 +7,9 @@ SHELL := /bin/bash
 GO ?= go
 VERSION ?= $(shell ./scripts/version.sh 2>/dev/null || echo development)
 LDFLAGS := -s -w -X main.version=$(VERSION)
-# Races are looked for in what uses it, not inside SQLite, which is C turned into Go, Argon2, regular expressions and what reads a
-# sentence, a function that keeps nothing: these made up half of all tests' time. Misuse of unsafe pointers is looked for in our code and in modules, not in the standard library.
+# Races are looked for in what uses it, not inside SQLite, which is C turned into Go, Argon2 and regular expressions, which made up half
+# of all tests' time, nor in what reads a sentence, a function that keeps nothing. Misuse of unsafe pointers is looked for in our code
+# and in modules, not in the standard library.
 RACE := -race -gcflags='std=-d=checkptr=0' -gcflags='regexp/...=-race=false -d=checkptr=0' -gcflags='modernc.org/...=-race=false -d=checkptr=0' -gcflags='golang.org/x/crypto/argon2=-race=false' -gcflags='svc.internal/controller/platform/understand=-race=false'
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED ?= 0
