@@ -14,6 +14,7 @@ import (
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
 	"svc.internal/controller/cloud/wire"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // fanOut is how long every command takes at most.
@@ -288,11 +289,12 @@ func TestAHundredPanelsSlide(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Panels(Message{Payload: b, At: time.Now()})
-		for step := range 60 * 5 {
+		steps := 5 * drivertest.Size(60, 60)
+		for step := range steps {
 			for i := range 100 {
 				r.send(1, func(_ *wire.Envelope, a *wire.WidgetAction) {
 					a.DeviceID, a.WidgetID, a.Action, a.Value = fmt.Sprint(i), wire.LightBrightness, wire.Changed, strconv.Itoa(1+step%255)
-					if step == 60*5-1 {
+					if step == steps-1 {
 						a.Action, a.Value = wire.Released, strconv.Itoa(i+100)
 					}
 				})

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestSchedulesFireOnceADayWhateverClocksDo goes through all days of ten years in zones that change their clocks in
@@ -28,16 +29,17 @@ func TestSchedulesFireOnceADayWhateverClocksDo(t *testing.T) {
 			for i := range 48 {
 				rules = append(rules, appliance.Rule{ID: appliance.ID(i + 1), When: appliance.Trigger{Kind: appliance.AtTime, Minute: 30*i + i%2}})
 			}
-			changes := 0
-			for y := 2027; y < 2037; y++ {
+			changes, years := 0, drivertest.Size(10, 10)
+			for y := range years {
+				y += 2027
 				for d := time.Date(y, 1, 1, 12, 0, 0, 0, time.UTC); d.Year() == y; d = d.AddDate(0, 0, 1) {
 					if dayIs(t, zone, rules, d) {
 						changes++
 					}
 				}
 			}
-			if changes < 18 {
-				t.Errorf("the clocks changed %d times in ten years; the test sees too little", changes)
+			if changes < max(1, 2*years-2) {
+				t.Errorf("the clocks changed %d times in %d years; the test sees too little", changes, years)
 			}
 		})
 	}

@@ -100,7 +100,7 @@ func TestWhatNeedsSomebodyIsPutAside(t *testing.T) {
 	}
 	h.lamps.mu.Unlock()
 	var now api.Attention
-	for began := time.Now(); len(now.Concerns) == 0; time.Sleep(50 * time.Millisecond) {
+	for began := time.Now(); len(now.Concerns) == 0; time.Sleep(250 * time.Millisecond) {
 		if time.Since(began) > 5*time.Minute {
 			t.Fatal("nobody tells that all is silent")
 		}

@@ -17,6 +17,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestExplorerOfShadesOnTheEngineCampaign lets shades, behind the whole engine of a bus, live through
@@ -27,10 +28,7 @@ import (
 // or for nobody, whether a success was true, whether a healthy motor or lamp ever failed, and
 // whether what is shown in the end is so. 400 histories, 100,000 with SOAK=1; SEED tells one.
 func TestExplorerOfShadesOnTheEngineCampaign(t *testing.T) {
-	last := uint64(400)
-	if os.Getenv("SOAK") != "" {
-		last = 100_000
-	}
+	last := uint64(drivertest.Size(400, 100_000))
 	if n, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64); err == nil {
 		last = n
 	}

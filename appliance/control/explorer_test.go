@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestExplorerOfTheEngineCampaign gives random commands to lamps, some of which fall silent, hear
@@ -19,10 +20,7 @@ import (
 // sent that nobody waited for any more, whether who died was known in time, and whether a
 // healthy lamp ever failed. 400 histories, 100,000 with SOAK=1; SEED replays one.
 func TestExplorerOfTheEngineCampaign(t *testing.T) {
-	first, last := uint64(0), uint64(400)
-	if os.Getenv("SOAK") != "" {
-		last = 100_000
-	}
+	first, last := uint64(0), uint64(drivertest.Size(400, 100_000))
 	if one, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		first, last = one, one+1
 	}

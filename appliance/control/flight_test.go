@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // apart has an exchange wait while others use the bus, if they may.
@@ -23,7 +24,10 @@ func apart(y appliance.Yield, sent time.Time, wait func() (appliance.Result, err
 // once as well.
 func TestExplorersOnSeveralAtOnce(t *testing.T) {
 	t.Parallel()
-	for seed := uint64(0); seed < 150 && !t.Failed(); seed++ {
+	for seed := range uint64(drivertest.Size(150, 150)) {
+		if t.Failed() {
+			break
+		}
 		synctest.Test(t, func(t *testing.T) { explore(t, seed, 4) })
 		synctest.Test(t, func(t *testing.T) {
 			h := newHistory(t, seed)

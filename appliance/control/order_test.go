@@ -12,6 +12,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/appliance/control"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // colourCopper makes every dimmer one that shows colours as well.
@@ -85,7 +86,8 @@ func TestBusyDeviceGetsTheNewestLevelLast(t *testing.T) {
 
 // Two commands for the same things on several buses, at once.
 func TestCommandsAtOnceHaveOneOrder(t *testing.T) {
-	const buses, rounds = 12, 2000
+	const buses = 12
+	rounds := drivertest.Size(2000, 2000)
 	drivers := map[string]appliance.OpenFunc{}
 	var coppers []*copper
 	var site appliance.Site

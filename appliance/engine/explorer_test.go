@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // TestExplorerOfEventsCampaign gives random commands, often the same ones, to lamps of which
@@ -18,10 +19,7 @@ import (
 // that fails while its gateway is well, whoever is dead known to be. No goroutine is in it: a
 // minute of a bus takes a millisecond. 3,000 histories, 300,000 with SOAK=1; SEED replays one.
 func TestExplorerOfEventsCampaign(t *testing.T) {
-	first, last := uint64(0), uint64(3000)
-	if os.Getenv("SOAK") != "" {
-		last = 300_000
-	}
+	first, last := uint64(0), uint64(drivertest.Size(3000, 300_000))
 	if one, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
 		first, last = one, one+1
 	}

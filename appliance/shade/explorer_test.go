@@ -3,13 +3,14 @@ package shade
 import (
 	"flag"
 	"math"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 var explorerSeeds = flag.Uint64("explorer-seeds", 0, "how many histories the explorer tries")
@@ -25,10 +26,7 @@ func TestExplorerSoakCampaign(t *testing.T) {
 		t.Logf("%s\n%s", strings.Join(w.log, "\n"), w.oracle.wrong)
 		return
 	}
-	seeds := uint64(1000)
-	if os.Getenv("SOAK") != "" {
-		seeds = 100_000
-	}
+	seeds := uint64(drivertest.Size(1000, 100_000))
 	if *explorerSeeds != 0 {
 		seeds = *explorerSeeds
 	}

@@ -13,6 +13,7 @@ import (
 
 	"svc.internal/controller/appliance"
 	"svc.internal/controller/cloud/wire"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line/cable"
 	"svc.internal/controller/sim"
 )
@@ -66,12 +67,13 @@ var toldRooms = []struct {
 // kind, of which a gateway falls silent and a motor gets stuck in the middle: what is told of each, at once and of its end, in each
 // of the three words, is what the simulated hardware did. SOAK=1 does so for fifty seeds, of a thousand orders each; SEED=n for one.
 func TestOrdersToldCampaign(t *testing.T) {
-	seeds, orders := []int64{1, 2}, int64(100)
+	var seeds []int64
+	for seed := range int64(drivertest.Size(2, 50)) {
+		seeds = append(seeds, seed+1)
+	}
+	orders := int64(100)
 	if soak() {
-		seeds, orders = nil, 1000
-		for seed := range int64(50) {
-			seeds = append(seeds, seed+1)
-		}
+		orders = 1000
 	}
 	if one, _ := histories(); len(one) == 1 {
 		seeds = one

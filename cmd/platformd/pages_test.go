@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,7 @@ func inspect(t *testing.T, tab *uitest.Tab, name string) {
 	}
 }
 
+// TestPagesInEveryLook opens each page in two looks, with SOAK=1 in four.
 func TestPagesInEveryLook(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t, nil)
@@ -52,11 +54,14 @@ func TestPagesInEveryLook(t *testing.T) {
 		"usage": "/usage", "connect": "/connect", "more": "/more", "nopage": "/sites/nowhere",
 	}
 	browser := uitest.Open(t)
-	for n, look := range []uitest.Look{
+	looks := []uitest.Look{
 		{Width: 320, Height: 640, Language: "de", Touch: true},
-		{Width: 360, Height: 740, Dark: true, Scale: 2, Touch: true},
-		{Width: 1440, Height: 900},
-	} {
+		{Width: 1440, Height: 900, Dark: true},
+	}
+	if os.Getenv("SOAK") != "" {
+		looks = append(looks, uitest.Look{Width: 360, Height: 740, Scale: 2, Touch: true}, uitest.Look{Width: 768, Height: 1024, Language: "de", Dark: true})
+	}
+	for n, look := range looks {
 		scheme := "light"
 		if look.Dark {
 			scheme = "dark"

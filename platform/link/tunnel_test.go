@@ -253,7 +253,7 @@ func TestCampaignATunnelThatIsCutLeavesNothing(t *testing.T) {
 	round(0)
 	before := settled(t, runtime.NumGoroutine())
 	var answers int64
-	rounds := 20
+	rounds := 8
 	if os.Getenv("SOAK") != "" {
 		rounds = 100
 	}
