@@ -307,7 +307,7 @@ func TestPortHeldByAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	other := exec.Command("flock", p.SlavePath(), "sh", "-c", "echo locked; exec sleep 60")
+	other := exec.Command("flock", "--no-fork", p.SlavePath(), "sh", "-c", "echo locked; exec sleep 60") // one process, that is ended with the test
 	out, err := other.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func TestAConversationIsBounded(t *testing.T) {
 	h := sitetest.NewHistory()
 	e := New(Config{Sites: unchanged(), History: h, Now: func() time.Time { return sitetest.Now }})
 	for range MaxTurns + 5 {
-		ask(t, e, platform.Inquiry{Owner: "ann", Session: "long", Message: strings.Repeat("lights on in the lobby ", 170)})
+		ask(t, e, platform.Inquiry{Owner: "ann", Session: "long", Message: "lights on in the lobby" + strings.Repeat("!", 3900)})
 	}
 	c, err := e.recall(context.Background(), "ann", "long")
 	if err != nil || len(c.Turns) != MaxTurns {
