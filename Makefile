@@ -51,7 +51,7 @@ peers: ## what the tests talk to, from Debian
 # take longest begin. What go vet finds is found by make lint. Where races are looked for, a tenth is done of what only computes, and
 # after that the whole of it.
 test: peers
-	CGO_ENABLED=1 COMMANDS=150 $(GO) test -vet=off -tags peers $(RACE) -shuffle=on -p 3 -parallel 4 -timeout 60m ./cmd/controllerd ./cmd/platformd ./platform/assistant ./...
+	CGO_ENABLED=1 COMMANDS=50 $(GO) test -vet=off -tags peers $(RACE) -shuffle=on -p 3 -parallel 4 -timeout 60m ./cmd/controllerd ./cmd/platformd ./platform/assistant ./...
 	$(GO) test -vet=off ./appliance/... ./automation ./platform/assistant ./store/past
 	COMMANDS=10000 $(GO) test -vet=off -count=1 -run 'HistoryCampaign|OrdersTold' ./cmd/controllerd
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // netModel is what the script calls, as far as it sees it: systemd and systemd-networkd, and a clock that goes on by sleeping. Each call
@@ -225,6 +227,7 @@ func TestNetworkIsTriedThenKeptOrUndone(t *testing.T) {
 
 // Wherever the power fails, the box starts with the network of before or the new one, whole; with the new one only if that is kept.
 func TestPowerFailsAtEveryStepOfANetwork(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	had := map[string]int{}
 	for cut := 1; ; cut++ {

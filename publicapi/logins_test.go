@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 	"svc.internal/controller/shelf/account/bearer"
 )
@@ -84,6 +85,7 @@ func TestDecisionSuccessfulLoginsAreNotBraked(t *testing.T) {
 }
 
 func TestDecisionLoginsWaitForEachOtherAndTooManyAre503(t *testing.T) {
+	drivertest.Long(t)
 	h := newHouse(t, lobby().snapshot())
 	release := make(chan struct{})
 	var begun sync.WaitGroup

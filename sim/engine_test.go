@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/drivers/line"
 )
 
 // TestLineEnginePollsAPacedLine runs the real line engine against a simulated
 // line: it must come close to what the wire can carry without breaking t3.5 once.
 func TestLineEnginePollsAPacedLine(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	polls := 100
 	if os.Getenv("SOAK") != "" {

@@ -8,6 +8,7 @@ import (
 
 	"svc.internal/controller/admin/api"
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/shelf/account"
 )
 
@@ -71,6 +72,7 @@ func TestScanIsAJobThatTellsWhatItFinds(t *testing.T) {
 // A calibration goes on when the console that began it is gone; another one sees its
 // questions, and the first answer counts.
 func TestCalibrationOutlivesItsConsole(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newHouse(t)
 	until(t, "the shade is online", func() bool { return h.core.Snapshot().Shade(5001).Online })

@@ -64,7 +64,7 @@ type history struct {
 	wrongs   int
 }
 
-// histories are the seeds that are played, and how many commands each gets: COMMANDS, or a thousand.
+// histories are the seeds that are played, and how many commands each gets: COMMANDS, or 150.
 func histories() (seeds []int64, commands int) {
 	number := func(name string, otherwise int64) int64 {
 		text := os.Getenv(name)
@@ -77,7 +77,7 @@ func histories() (seeds []int64, commands int) {
 		}
 		return n
 	}
-	many, commands := int64(10), int(number("COMMANDS", 1000))
+	many, commands := int64(10), int(number("COMMANDS", 150))
 	if soak() {
 		many, commands = 1000, 10_000
 	}

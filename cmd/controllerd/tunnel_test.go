@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/tunnel"
 	"svc.internal/controller/shelf/account"
@@ -43,6 +44,7 @@ func (h *house) throughTunnel(p *platformFor) func(method, path, token, body str
 
 // The walk of the README, directly and through the tunnel.
 func TestTheWalkThroughTheTunnelGivesTheSameBytes(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	h := newBuilding(t, patient(mixedSite))
 	h.tunnel = true

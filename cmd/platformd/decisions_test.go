@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/sim"
 )
@@ -13,6 +14,7 @@ import (
 // What docs/voice.md decides, one by one, on the whole of it. Sliders, sequences and the gate are tried in automation, the will
 // and keep-alive in platform/link.
 func TestDecisionsOfVoiceAndPanel(t *testing.T) {
+	drivertest.Long(t)
 	t.Parallel()
 	cloud := newDevicesCloud(t)
 	e := newEstate(t, map[string]string{

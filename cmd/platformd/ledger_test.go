@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"svc.internal/controller/appliance"
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // What keys, panels and voices ask for stands in the controller's ledger, whichever door they come through: who, through what, and
@@ -89,6 +90,7 @@ func TestTheControllersLedgerSaysWhoAskedAtThePlatform(t *testing.T) {
 
 // Who switched a light, and since when it is as it is, is answered from what its controller reports.
 func TestTheAssistantTellsWhoSwitchedIt(t *testing.T) {
+	drivertest.Long(t)
 	e := newEstate(t, nil)
 	code := e.room("lobby", "Lobby", "[1]")
 	_, key := e.admin.newKey(`{"name":"BMS","rateLimit":100000}`)

@@ -6,11 +6,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Somebody taps a switch twenty times, faster than anything answers, and leaves it off: it is off soon after the last tap, whatever
 // became of those before. With SOAK=1 that is within 300 ms in fifty of fifty rounds, on a machine that does nothing else.
 func TestCampaignTwentyTogglesEndOff(t *testing.T) {
+	drivertest.Long(t)
 	rounds, soak := 2, os.Getenv("SOAK") != ""
 	if soak {
 		rounds = 50

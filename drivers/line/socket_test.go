@@ -427,6 +427,7 @@ func clog(t *testing.T, l *Line) *socket {
 }
 
 func TestStuckCommandIsNeverDelivered(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		heard   string // comes from the peer meanwhile
@@ -448,6 +449,7 @@ func TestStuckCommandIsNeverDelivered(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
 			g := newGateway(t, "127.0.0.1:0")
 			l, end := runUntil(t, Config{Name: "test", Port: "tcp://" + g.l.Addr().String(), InFlight: test.several})
 			peer := g.accept()

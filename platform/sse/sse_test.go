@@ -8,10 +8,13 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"svc.internal/controller/drivers/drivertest"
 )
 
 // Streams with pauses longer than a write may take were cut off, over HTTP/2 only.
 func TestAStreamOutlivesItsPauses(t *testing.T) {
+	drivertest.Long(t)
 	writeTimeout = time.Second // within which a busy machine has to write
 	for _, http2 := range []bool{false, true} {
 		e := echo.New()
