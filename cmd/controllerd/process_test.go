@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	}
 	programDir = dir
 	debug.SetGCPercent(400) // the daemons in this process are many and small; those of their own processes keep to theirs
-	code := drivertest.SideBySide(m, 4)
+	code := drivertest.SideBySide(m, 8)
 	if err := uitest.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "end Chromium:", err)
 	}

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	debug.SetGCPercent(400)        // the daemons in this process are many and small; those of their own processes keep to theirs
-	flag.Set("test.parallel", "4") // half of their time they wait for other programs; -parallel overrules it
+	flag.Set("test.parallel", "8") // half of their time they wait for other programs; -parallel overrules it
 	code := m.Run()
 	os.RemoveAll(deliveredIn)
 	if err := uitest.Close(); err != nil {

@@ -266,6 +266,7 @@ func TestOutcomeIsTold(t *testing.T) {
 
 // Both things of a sentence are sent, though the first one is not answered in time: all or nothing.
 func TestAllOfASentenceIsSentToASlowController(t *testing.T) {
+	t.Parallel()
 	b := &building{slow: true}
 	_, out := b.open(t, false)(good, `{"deviceId":"room","text":"lights off and close the shades"}`)
 	if !out.Success || out.Message != "Sent." || len(b.sent) != 2 {

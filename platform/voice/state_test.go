@@ -90,6 +90,7 @@ func TestAQuestionAboutTheRoomIsAnswered(t *testing.T) {
 
 // Brighter and darker count from what the room was told last, not from what was reported before.
 func TestAStepCountsFromTheNewestIntent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		first string
@@ -107,6 +108,7 @@ func TestAStepCountsFromTheNewestIntent(t *testing.T) {
 		{"what was not done", "lights to 20 percent", wire.Ack{Status: wire.Failed}, false, "brighter", "That was not done."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			before := light(70)
 			before.ReportedAt = time.Now().Add(-time.Second)
 			b := &building{lights: []platform.Device{before}, ack: c.ack, slow: c.slow}
@@ -153,6 +155,7 @@ func TestAStepCountsFromTheNewestIntent(t *testing.T) {
 
 // What was reported before the room was told something is not told after it.
 func TestAQuestionCountsWhatTheRoomWasJustTold(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		first string
@@ -167,6 +170,7 @@ func TestAQuestionCountsWhatTheRoomWasJustTold(t *testing.T) {
 		{"what was not done", "lights to 40 percent", wire.Ack{Status: wire.Failed}, false, "Yes: the lights are on, at 70 percent."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			before := light(70)
 			before.ReportedAt = time.Now().Add(-time.Second)
 			b := &building{lights: []platform.Device{before}, ack: c.ack, slow: c.slow}

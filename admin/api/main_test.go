@@ -1,0 +1,10 @@
+package api_test
+
+import (
+	"os"
+	"testing"
+
+	"svc.internal/controller/drivers/drivertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(drivertest.SideBySide(m, 8)) }
