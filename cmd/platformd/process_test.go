@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/pem"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -22,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.internal/controller/drivers/drivertest"
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/gate"
 	"svc.internal/controller/platform/peertest"
@@ -38,9 +38,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv("BE_PLATFORMD") != "" {
 		main()
 	}
-	debug.SetGCPercent(400)        // the daemons in this process are many and small; those of their own processes keep to theirs
-	flag.Set("test.parallel", "8") // half of their time they wait for other programs; -parallel overrules it
-	code := m.Run()
+	debug.SetGCPercent(400) // the daemons in this process are many and small; those of their own processes keep to theirs
+	code := drivertest.SideBySide(m, 8)
 	os.RemoveAll(deliveredIn)
 	if err := uitest.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "end Chromium:", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"svc.internal/controller/platform"
 	"svc.internal/controller/platform/sitetest"
@@ -88,6 +89,11 @@ func TestAConversationIsBounded(t *testing.T) {
 	c, err := e.recall(context.Background(), "ann", "long")
 	if err != nil || len(c.Turns) != MaxTurns {
 		t.Errorf("%d turns are kept, want %d (%v)", len(c.Turns), MaxTurns, err)
+	}
+	for _, turn := range c.Turns {
+		if said, answered := utf8.RuneCountInString(turn.Message), utf8.RuneCountInString(turn.Reply); said != maxTurnText || answered > maxTurnText {
+			t.Fatalf("%d characters are kept of a message of 3,922, %d of its answer; want %d at most of each", said, answered, maxTurnText)
+		}
 	}
 	if body, _ := h.Conversation(context.Background(), "ann", "long"); len(body) > 128<<10 {
 		t.Errorf("a conversation takes %d bytes", len(body))
